@@ -1,0 +1,149 @@
+/*
+ * gemm.c - the ?gemm call that the Fortran and the C entries share: netlib's checks, the product, its
+ * failures.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hook.h"
+
+static int64_t max64(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+static bool is_trans(char trans)
+{
+    return trans != '\0' && strchr("NnTtCc", trans) != NULL;
+}
+
+static bool is_plain(char trans)
+{
+    return trans == 'N' || trans == 'n';
+}
+
+int ozg_hook_gemm_check(const ozg_hook_gemm *call)
+{
+    if (!is_trans(call->transa))
+        return 1;
+    if (!is_trans(call->transb))
+        return 2;
+    if (call->m < 0)
+        return 3;
+    if (call->n < 0)
+        return 4;
+    if (call->k < 0)
+        return 5;
+    if (call->lda < max64(1, is_plain(call->transa) ? call->m : call->k))
+        return 8;
+    if (call->ldb < max64(1, is_plain(call->transb) ? call->k : call->n))
+        return 10;
+    if (call->ldc < max64(1, call->m))
+        return 13;
+    return 0;
+}
+
+static bool is_single(char type)
+{
+    return type == 's' || type == 'c';
+}
+
+static size_t element_size(char type)
+{
+    size_t real = is_single(type) ? sizeof(float) : sizeof(double);
+
+    return type == 'c' || type == 'z' ? 2 * real : real;
+}
+
+/* The moduli that the user asked for, else the fewest with the bits of the type; 0: there are not enough. */
+static int choose_moduli(const ozg_hook_gemm *call)
+{
+    int moduli = ozg_hook_env()->moduli;
+
+    return moduli != 0 ? moduli : ozg_moduli_for_bits(call->type, call->k, is_single(call->type) ? 24 : 53);
+}
+
+static ozg_status product(ozg_context *context, const ozg_hook_gemm *g, void *c, int64_t ldc,
+                          ozg_accuracy accuracy)
+{
+    switch (g->type) {
+    case 's':
+        return ozg_sgemm(context, g->transa, g->transb, g->m, g->n, g->k, *(const float *)g->alpha, g->a,
+                         g->lda, g->b, g->ldb, *(const float *)g->beta, c, ldc, accuracy, NULL);
+    case 'd':
+        return ozg_dgemm(context, g->transa, g->transb, g->m, g->n, g->k, *(const double *)g->alpha, g->a,
+                         g->lda, g->b, g->ldb, *(const double *)g->beta, c, ldc, accuracy, NULL);
+    case 'c':
+        return ozg_cgemm(context, g->transa, g->transb, g->m, g->n, g->k, g->alpha, g->a, g->lda, g->b,
+                         g->ldb, g->beta, c, ldc, accuracy, NULL);
+    default:
+        return ozg_zgemm(context, g->transa, g->transb, g->m, g->n, g->k, g->alpha, g->a, g->lda, g->b,
+                         g->ldb, g->beta, c, ldc, accuracy, NULL);
+    }
+}
+
+static void copy_matrix(char *to, int64_t ldto, const char *from, int64_t ldfrom, const ozg_hook_gemm *call)
+{
+    size_t size = element_size(call->type);
+
+    for (int64_t j = 0; j < call->n; j++)
+        memcpy(to + (size_t)(j * ldto) * size, from + (size_t)(j * ldfrom) * size, (size_t)call->m * size);
+}
+
+/* C shares elements with A or B, which BLAS leaves undefined: compute beside it, then copy. */
+static ozg_status product_beside(ozg_context *context, const ozg_hook_gemm *call, ozg_accuracy accuracy)
+{
+    size_t size = element_size(call->type);
+    ozg_status status;
+    char *c;
+
+    if ((size_t)call->m > SIZE_MAX / size / (size_t)call->n)
+        return OZG_E_NOMEM;
+    c = malloc((size_t)call->m * (size_t)call->n * size);
+    if (c == NULL)
+        return OZG_E_NOMEM;
+    copy_matrix(c, call->m, call->c, call->ldc, call);
+    status = product(context, call, c, call->m, accuracy);
+    if (status == OZG_OK)
+        copy_matrix(call->c, call->ldc, c, call->m, call);
+    free(c);
+    return status;
+}
+
+static bool compute(const ozg_hook_gemm *call)
+{
+    ozg_accuracy accuracy;
+    ozg_hook_loan loan;
+    ozg_status status;
+    int moduli = choose_moduli(call);
+
+    if (moduli == 0) {
+        ozg_hook_failed("k is too large for 49 moduli");
+        return false;
+    }
+    accuracy = ozg_moduli(moduli);
+    loan = ozg_hook_take();
+    if (loan.context == NULL)
+        return false;
+    status = product(loan.context, call, call->c, call->ldc, accuracy);
+    if (status == OZG_E_ARG) /* all but the overlap has been checked */
+        status = product_beside(loan.context, call, accuracy);
+    if (status != OZG_OK)
+        ozg_hook_failed(ozg_last_error(loan.context));
+    ozg_hook_give(loan);
+    return status == OZG_OK;
+}
+
+bool ozg_hook_gemm_run(ozg_hook_entry *entry, const ozg_hook_gemm *call)
+{
+    if (call->m == 0 || call->n == 0) {
+        ozg_hook_count(entry, OZG_HOOK_EMPTY);
+        return true;
+    }
+    if (!compute(call))
+        return false;
+    ozg_hook_count(entry, OZG_HOOK_EMULATED);
+    return true;
+}

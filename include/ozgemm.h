@@ -1,0 +1,324 @@
+/*
+ * ozgemm.h - high-precision matrix products on low-precision matrix engines (Ozaki scheme II).
+ *
+ * Every product computes  C := alpha op(A) op(B) + beta C  with ONE rounding of the whole expression.
+ * The bits depend on the inputs and on the scaling width only: not on the machine, instruction set,
+ * threads, tiles or memory limit. The contract of results is doc/numerics.md.
+ *
+ * Conventions of all calls
+ *   Storage    column-major; sizes and leading dimensions are int64_t, counted in elements.
+ *              Complex data are pairs (re, im) of double (z) or float (c).
+ *   op(X)      'N' X, 'T' transpose, 'C' conjugate transpose (for real types the same as 'T'); either case.
+ *   Aliasing   C must not share an element with A or B (OZG_E_ARG); A and B may be the same matrix.
+ *   Reads      alpha = 0 or k = 0: A and B are not read. beta = 0: C is not read.
+ *   Errors     every call returns an ozg_status; ozg_last_error() has one sentence that says what to
+ *              change. On any error C is as it was before the call.
+ *   Threads    a context serves one thread at a time; different threads use different contexts. All other
+ *              functions, and const objects, may be used by several threads at once.
+ *   fork       a child may go on using the library, its parent's contexts included. Where the parent had
+ *              computed with several threads, the child computes with one (same bits).
+ *   Floating-point environment  the caller's rounding mode and flush-to-zero setting have no influence and
+ *              are not changed.
+ *
+ * Sources: [Xe2] the Xe2 paper (arXiv 2610.26945), [EA] the error analysis; full keys in doc/algorithm.md.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZGEMM_H
+#define OZGEMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OZG_VERSION_MAJOR 0
+#define OZG_VERSION_MINOR 1
+#define OZG_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define OZG_API __attribute__((visibility("default")))
+#else
+#define OZG_API
+#endif
+
+/* Values never change. */
+typedef enum ozg_status {
+    OZG_OK = 0,
+    OZG_E_ARG = 1,         /* an argument is wrong; ozg_last_error() names it by its number, counted from 1 */
+    OZG_E_NOMEM = 2,       /* the system has no memory for the workspace */
+    OZG_E_WORKSPACE = 3,   /* memory_limit is too small for even the smallest tile */
+    OZG_E_UNSUPPORTED = 4, /* a valid request that this build or this range of data cannot serve */
+    OZG_E_NODEVICE = 5,    /* the backend or device asked for is not present */
+    OZG_E_DEVICE = 6,      /* the device failed */
+    OZG_E_INTERNAL = 7     /* a bug in the library */
+} ozg_status;
+
+typedef enum ozg_backend_kind {
+    OZG_BACKEND_BEST = 0, /* the fastest one present */
+    OZG_BACKEND_CPU = 1,
+    OZG_BACKEND_CUDA = 2,
+    OZG_BACKEND_OPENCL = 3
+} ozg_backend_kind;
+
+/*
+ * What happens to a product. The library itself knows OZG_EMULATE only, since it has no native BLAS:
+ * ozg_create() answers OZG_E_UNSUPPORTED to the others, which belong to the drop-in layers.
+ */
+typedef enum ozg_policy {
+    OZG_EMULATE = 0,   /* emulate or fail */
+    OZG_AUTOMATIC = 1, /* native where that is faster and nobody asked for bits or proofs */
+    OZG_OFF = 2        /* native always */
+} ozg_policy;
+
+typedef struct ozg_context ozg_context; /* an open backend on one device */
+typedef struct ozg_plan ozg_plan;       /* every decision for one shape, type and accuracy */
+typedef struct ozg_operand ozg_operand; /* a matrix that is already scaled and split */
+
+/*
+ * ozg_config - what a caller may choose. Fill it with ozg_config_init() first, then change members.
+ * The reserved tail keeps the layout stable within one soname; ozg_config_init() clears it.
+ */
+typedef struct ozg_config {
+    ozg_backend_kind backend; /* default OZG_BACKEND_BEST */
+    int device;               /* number of the device, default 0 */
+    int threads;              /* CPU threads; 0 (default): as OpenMP says (OMP_NUM_THREADS) */
+    size_t memory_limit;      /* bytes of workspace at most; 0 (default): a quarter of the physical memory */
+    uint64_t repair_limit;    /* entries that rounded and native may repair exactly; default UINT64_MAX */
+    ozg_policy policy;        /* default OZG_EMULATE */
+    void *stream;             /* CUDA stream; must be NULL on the CPU */
+    int device_pointers;      /* matrices live on the device; must be 0 on the CPU */
+    const char *kernel;       /* CPU micro-kernel by name (ozg_kernel_name()); NULL (default): the fastest */
+    uint64_t reserved[8];
+} ozg_config;
+
+/* ozg_accuracy - a request, made by the functions below and passed by value. */
+typedef struct ozg_accuracy {
+    int kind;
+    int value;
+} ozg_accuracy;
+
+/*
+ * ozg_report - what one call did. Strings are static. Times are wall-clock seconds.
+ * All members are written by a call that returns OZG_OK, and zeroed by one that fails.
+ */
+typedef struct ozg_report {
+    int emulated;          /* 1: computed by residues; 0: nothing to multiply (see reason) */
+    const char *reason;    /* why emulated is 0 ("k = 0", "alpha = 0", ...), else "" */
+    const char *backend;   /* "cpu" */
+    const char *kernel;    /* micro-kernel of the product stage */
+    const char *scheme;    /* "crt" (Ozaki scheme II) */
+    int moduli;            /* s, the number of moduli */
+    int width;             /* t, bits kept of each scaled row and column */
+    int products;          /* low-precision products of the size of the problem: s, complex 3 s */
+    double bound;          /* proven: no entry (component) of C is further than this from the exact value */
+    double bound_relative; /* the same against |alpha||A||B| + |beta C|; 0: not computed */
+    int exact;             /* 1: no bit of A and B was rounded away, so C is RN of the exact expression */
+    uint64_t tested;       /* entries whose rounding was tested (rounded) */
+    uint64_t repaired;     /* entries recomputed exactly (native, rounded) */
+    uint64_t special_rows; /* rows of op(A) with Inf or NaN */
+    uint64_t special_cols; /* columns of op(B) with Inf or NaN */
+    int64_t tiles;         /* tiles of C */
+    int64_t k_chunks;      /* pieces of k */
+    size_t workspace_bytes;
+    double seconds_scale, seconds_split, seconds_product, seconds_reconstruct;
+    double seconds_repair, seconds_transfer, seconds_total;
+    uint64_t reserved[8];
+} ozg_report;
+
+/* ---- contexts ----------------------------------------------------------------------------------- */
+
+/* ozg_config_init() - the defaults. Errors: OZG_E_ARG (cfg NULL). */
+OZG_API ozg_status ozg_config_init(ozg_config *cfg);
+
+/*
+ * ozg_create() - open a backend. cfg NULL: the defaults on the CPU.
+ * Errors: OZG_E_ARG, OZG_E_NOMEM, OZG_E_NODEVICE, OZG_E_UNSUPPORTED; *ctx is then NULL and
+ * ozg_last_error(NULL) tells this thread why.
+ */
+OZG_API ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg);
+
+/* ozg_destroy() - close it and give its memory back. ctx may be NULL. */
+OZG_API void ozg_destroy(ozg_context *ctx);
+
+/* ozg_status_name() - "OZG_OK", "OZG_E_ARG", ...; "OZG_E_?" for a number that is no status. Never NULL. */
+OZG_API const char *ozg_status_name(ozg_status status);
+
+/*
+ * ozg_last_error() - the sentence for the last failed call on ctx; "" if none failed yet. ctx NULL: for the
+ * last failed call of this thread that had no context. Valid until the next call on the same context (or
+ * thread).
+ */
+OZG_API const char *ozg_last_error(const ozg_context *ctx);
+
+/* ozg_version() - "0.1.0": the version of the library that is running. */
+OZG_API const char *ozg_version(void);
+
+/*
+ * ozg_kernel_name() - the CPU micro-kernels that this machine can run, fastest first; NULL past the last.
+ * The last one is "ref", the plain C stages that define the result.
+ */
+OZG_API const char *ozg_kernel_name(int index);
+
+/* ---- accuracy ----------------------------------------------------------------------------------- */
+
+/* ozg_moduli() - s moduli, 2..49: the paper's knob. The width is the largest t with k' 2^(2t+2) <= M, where
+ * k' = k for real and 2k for complex products [Xe2] sec. 4.1. Checked by the call that uses it. */
+OZG_API ozg_accuracy ozg_moduli(int s);
+
+/* ozg_width() - exactly t bits a scaled row and column, t >= 1, by the fewest moduli. Checked by the call
+ * that uses it. */
+OZG_API ozg_accuracy ozg_width(int t);
+
+/* ozg_native() - grade A: as good as a native product, proven. Not in this version: OZG_E_UNSUPPORTED. */
+OZG_API ozg_accuracy ozg_native(void);
+
+/* ozg_rounded() - every entry correctly rounded, certified. Not in this version: OZG_E_UNSUPPORTED. */
+OZG_API ozg_accuracy ozg_rounded(void);
+
+/*
+ * ozg_moduli_for_bits() - the fewest moduli whose width is at least bits; type is 's', 'd', 'c' or 'z' [Xe2]
+ * sec. 9.1. Returns 0 if type, k < 0 or bits < 1 make no sense or if 49 moduli are not enough. k = 0 counts
+ * as 1.
+ */
+OZG_API int ozg_moduli_for_bits(char type, int64_t k, int bits);
+
+/* ozg_width_of_moduli() - the width t of s moduli at inner dimension k; 0 if s is not in 2..49 or t would be
+ * < 1. */
+OZG_API int ozg_width_of_moduli(char type, int64_t k, int s);
+
+/* ---- products ----------------------------------------------------------------------------------- */
+
+/*
+ * ozg_dgemm() - C := RN(alpha op(A) op(B) + beta C), one rounding.
+ *
+ * Shapes    op(A) m x k, op(B) k x n, C m x n; m, n, k >= 0
+ *           lda >= max(1, m) if transa is 'N', else max(1, k); ldb >= max(1, k) or max(1, n); ldc >= max(1,
+ * m) Exact     a^ = RN_int(a 2^D_i), b^ = RN_int(b 2^E_j) with D_i, E_j from the largest entry of the row or
+ * column and the width t; then no further error but the one rounding (doc/numerics.md sec. 2) Special   NaN
+ * and Inf reach exactly the entries whose sum contains them, as in IEEE arithmetic; NaN written are the
+ *           default quiet NaN. A row with Inf or NaN leaves all other rows exact. An exact zero is +0; a
+ * nonzero value that rounds to zero keeps its sign. alpha = 0 or k = 0: RN(beta C) with its IEEE sign, and
+ *           beta = 1 leaves C untouched
+ * report    may be NULL; costs one more pass over A and B (norms for the bound)
+ * Errors    OZG_E_ARG: argument numbers count this call's own arguments, ctx being 1. OZG_E_NOMEM,
+ * OZG_E_WORKSPACE, OZG_E_UNSUPPORTED (width below 1 or too large for k; ozg_native(), ozg_rounded() in this
+ * version) Threads   one call a context at a time Source    [Xe2] secs. 4 and 5
+ */
+OZG_API ozg_status ozg_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                             double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
+                             double beta, double *c, int64_t ldc, ozg_accuracy acc, ozg_report *report);
+
+/* ozg_sgemm() - the same for float; the one rounding is to binary32, never by way of double. */
+OZG_API ozg_status ozg_sgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                             float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
+                             float beta, float *c, int64_t ldc, ozg_accuracy acc, ozg_report *report);
+
+/*
+ * ozg_zgemm() - the same for complex double; the real and the imaginary part of an entry are each rounded
+ * once. A component of alpha or beta that is 0 contributes nothing (not 0 x Inf).
+ */
+OZG_API ozg_status ozg_zgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                             const double alpha[2], const double *a, int64_t lda, const double *b,
+                             int64_t ldb, const double beta[2], double *c, int64_t ldc, ozg_accuracy acc,
+                             ozg_report *report);
+
+/* ozg_cgemm() - the same for complex float. */
+OZG_API ozg_status ozg_cgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                             const float alpha[2], const float *a, int64_t lda, const float *b, int64_t ldb,
+                             const float beta[2], float *c, int64_t ldc, ozg_accuracy acc,
+                             ozg_report *report);
+
+/* ozg_report_wait() - on a stream: return when the work is done and the report is filled. On the CPU: at
+ * once. */
+OZG_API ozg_status ozg_report_wait(ozg_context *ctx, ozg_report *report);
+
+/* ---- plans: decide once, run often -------------------------------------------------------------- */
+
+/*
+ * ozg_plan_create() - every decision for one shape: moduli, width, k-chunks, tiles, workspace. type is 's',
+ * 'd', 'c' or 'z'. The plan belongs to ctx and must be destroyed before it. Errors as ozg_dgemm(); *plan is
+ * then NULL.
+ */
+OZG_API ozg_status ozg_plan_create(ozg_plan **plan, ozg_context *ctx, char type, char transa, char transb,
+                                   int64_t m, int64_t n, int64_t k, ozg_accuracy acc);
+OZG_API void ozg_plan_destroy(ozg_plan *plan);
+
+/* ozg_plan_workspace() - bytes that ozg_plan_run() needs. */
+OZG_API size_t ozg_plan_workspace(const ozg_plan *plan);
+
+/*
+ * ozg_plan_run() - the product of the plan. alpha, beta, a, b and c point to data of the plan's type (alpha
+ * and beta to one number, complex ones to a pair). work: ozg_plan_workspace() bytes of the caller's, any
+ * alignment; NULL: the context's own memory. Otherwise as ozg_dgemm().
+ */
+OZG_API ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const void *a, int64_t lda,
+                                const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc,
+                                void *work, ozg_report *report);
+
+/* ---- prepared operands: scale and split once, multiply often ------------------------------------ */
+
+/*
+ * ozg_operand_create() - scale and split op(X) now. side is 'A' (op(X) is rows x cols = m x k) or 'B' (k x
+ * n). The operand is a copy: later changes of x do not reach it. It keeps the accuracy acc at this k, about
+ * (s or 2 s) + 8 bytes an element, and belongs to ctx: destroy it first. It counts neither against
+ * memory_limit nor as workspace. Errors as ozg_dgemm(); *operand is then NULL.
+ */
+OZG_API ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type, char side,
+                                      char trans, int64_t rows, int64_t cols, const void *x, int64_t ldx,
+                                      ozg_accuracy acc);
+OZG_API void ozg_operand_destroy(ozg_operand *operand);
+
+/*
+ * ozg_dgemm_prepared() - ozg_dgemm() where either operand, or both, may be prepared: with pa not NULL, op(A)
+ * is pa and transa, a and lda are not looked at (likewise pb). The bits are those of ozg_dgemm() with the
+ * operand's accuracy. The shape and the accuracy of a prepared operand must be those of the call (OZG_E_ARG).
+ */
+OZG_API ozg_status ozg_dgemm_prepared(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                      int64_t k, double alpha, const ozg_operand *pa, const double *a,
+                                      int64_t lda, const ozg_operand *pb, const double *b, int64_t ldb,
+                                      double beta, double *c, int64_t ldc, ozg_accuracy acc,
+                                      ozg_report *report);
+OZG_API ozg_status ozg_sgemm_prepared(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                      int64_t k, float alpha, const ozg_operand *pa, const float *a,
+                                      int64_t lda, const ozg_operand *pb, const float *b, int64_t ldb,
+                                      float beta, float *c, int64_t ldc, ozg_accuracy acc,
+                                      ozg_report *report);
+OZG_API ozg_status ozg_zgemm_prepared(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                      int64_t k, const double alpha[2], const ozg_operand *pa,
+                                      const double *a, int64_t lda, const ozg_operand *pb, const double *b,
+                                      int64_t ldb, const double beta[2], double *c, int64_t ldc,
+                                      ozg_accuracy acc, ozg_report *report);
+OZG_API ozg_status ozg_cgemm_prepared(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                      int64_t k, const float alpha[2], const ozg_operand *pa, const float *a,
+                                      int64_t lda, const ozg_operand *pb, const float *b, int64_t ldb,
+                                      const float beta[2], float *c, int64_t ldc, ozg_accuracy acc,
+                                      ozg_report *report);
+
+/* ---- batches ------------------------------------------------------------------------------------ */
+
+/*
+ * ozg_dgemm_batch_strided() - count products of one shape; product q works on a + q stride_a, b + q stride_b,
+ * c + q stride_c (elements). stride_a or stride_b 0: the same matrix for all. The bits are those of count
+ * single calls. All arguments are checked before the first product. A C may not share an element with its own
+ * A or B (OZG_E_ARG); that it shares none with those of another product is the caller's duty. report: sums of
+ * times, largest bound, of the whole batch. Errors as ozg_dgemm(); OZG_E_NOMEM leaves every C untouched.
+ */
+OZG_API ozg_status ozg_dgemm_batch_strided(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                           int64_t k, double alpha, const double *a, int64_t lda,
+                                           int64_t stride_a, const double *b, int64_t ldb, int64_t stride_b,
+                                           double beta, double *c, int64_t ldc, int64_t stride_c,
+                                           int64_t count, ozg_accuracy acc, ozg_report *report);
+
+/* ozg_dgemm_batch() - the same with an array of count pointers for each matrix. */
+OZG_API ozg_status ozg_dgemm_batch(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, double alpha, const double *const *a, int64_t lda,
+                                   const double *const *b, int64_t ldb, double beta, double *const *c,
+                                   int64_t ldc, int64_t count, ozg_accuracy acc, ozg_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,162 @@
+/*
+ * context.c - configuration, contexts, status texts.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "cpu/kernel.h"
+
+#define STRING_(x) #x
+#define STRING(x)  STRING_(x)
+
+static _Thread_local char thread_error[OZG_ERROR_SIZE];
+
+const char *ozg_version(void)
+{
+    return STRING(OZG_VERSION_MAJOR) "." STRING(OZG_VERSION_MINOR) "." STRING(OZG_VERSION_PATCH);
+}
+
+const char *ozg_status_name(ozg_status status)
+{
+    static const char *const name[] = {"OZG_OK",          "OZG_E_ARG",         "OZG_E_NOMEM",
+                                       "OZG_E_WORKSPACE", "OZG_E_UNSUPPORTED", "OZG_E_NODEVICE",
+                                       "OZG_E_DEVICE",    "OZG_E_INTERNAL"};
+
+    return (unsigned)status < sizeof name / sizeof *name ? name[status] : "OZG_E_?";
+}
+
+char *ozg_error_buffer(ozg_context *ctx)
+{
+    return ctx ? ctx->error : thread_error;
+}
+
+const char *ozg_last_error(const ozg_context *ctx)
+{
+    return ctx ? ctx->error : thread_error;
+}
+
+ozg_status ozg_fail(ozg_context *ctx, ozg_status status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(ozg_error_buffer(ctx), OZG_ERROR_SIZE, format, args);
+    va_end(args);
+    return status;
+}
+
+ozg_status ozg_config_init(ozg_config *cfg)
+{
+    if (!cfg)
+        return ozg_fail(NULL, OZG_E_ARG, "argument 1 (cfg) is NULL");
+    memset(cfg, 0, sizeof *cfg);
+    cfg->backend = OZG_BACKEND_BEST;
+    cfg->policy = OZG_EMULATE;
+    cfg->repair_limit = UINT64_MAX;
+    return OZG_OK;
+}
+
+static const ozg_kernel *kernel_by_name(const char *name)
+{
+    const ozg_kernel *kernel;
+
+    for (int i = 0; (kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++)
+        if (!name || strcmp(kernel->name, name) == 0)
+            return kernel;
+    return NULL;
+}
+
+const char *ozg_kernel_name(int index)
+{
+    const ozg_kernel *kernel = index < 0 ? NULL : ozg_kernel_at(ozg_cpu_isa(), index);
+
+    return kernel ? kernel->name : NULL;
+}
+
+static ozg_status check_config(const ozg_config *cfg)
+{
+    if (cfg->backend == OZG_BACKEND_CUDA || cfg->backend == OZG_BACKEND_OPENCL)
+        return ozg_fail(NULL, OZG_E_NODEVICE, "this build has no %s backend; use OZG_BACKEND_CPU",
+                        cfg->backend == OZG_BACKEND_CUDA ? "CUDA" : "OpenCL");
+    if (cfg->backend != OZG_BACKEND_BEST && cfg->backend != OZG_BACKEND_CPU)
+        return ozg_fail(NULL, OZG_E_ARG, "cfg->backend is %d, which is no backend", (int)cfg->backend);
+    if (cfg->device != 0)
+        return ozg_fail(NULL, OZG_E_NODEVICE, "cfg->device is %d; the cpu backend has device 0 only",
+                        cfg->device);
+    if (cfg->threads < 0)
+        return ozg_fail(NULL, OZG_E_ARG, "cfg->threads is %d; it must not be negative", cfg->threads);
+    if (cfg->stream || cfg->device_pointers)
+        return ozg_fail(NULL, OZG_E_ARG, "cfg->stream and cfg->device_pointers must be 0 on the cpu backend");
+    if (cfg->policy == OZG_AUTOMATIC || cfg->policy == OZG_OFF)
+        return ozg_fail(NULL, OZG_E_UNSUPPORTED,
+                        "the library has no native BLAS; cfg->policy must be OZG_EMULATE");
+    if (cfg->policy != OZG_EMULATE)
+        return ozg_fail(NULL, OZG_E_ARG, "cfg->policy is %d, which is no policy", (int)cfg->policy);
+    return OZG_OK;
+}
+
+static size_t default_memory_limit(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    const size_t least = (size_t)64 << 20;
+    size_t quarter = pages > 0 && size > 0 ? (size_t)pages / 4 * (size_t)size : 0;
+
+    return quarter > least ? quarter : least;
+}
+
+ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg)
+{
+    ozg_config defaults;
+    const ozg_kernel *kernel;
+    ozg_status status;
+
+    if (!ctx)
+        return ozg_fail(NULL, OZG_E_ARG, "argument 1 (ctx) is NULL");
+    *ctx = NULL;
+    if (!cfg) {
+        ozg_config_init(&defaults);
+        cfg = &defaults;
+    }
+    status = check_config(cfg);
+    if (status)
+        return status;
+    kernel = kernel_by_name(cfg->kernel);
+    if (!kernel)
+        return ozg_fail(NULL, OZG_E_UNSUPPORTED, "kernel \"%.40s\" is unknown or cannot run on this machine",
+                        cfg->kernel);
+    *ctx = calloc(1, sizeof **ctx);
+    if (!*ctx)
+        return ozg_fail(NULL, OZG_E_NOMEM, "no memory for a context");
+    (*ctx)->backend = &ozg_backend_cpu;
+    (*ctx)->kernel = kernel;
+    (*ctx)->threads = cfg->threads;
+    (*ctx)->memory_limit = cfg->memory_limit ? cfg->memory_limit : default_memory_limit();
+    return OZG_OK;
+}
+
+void ozg_destroy(ozg_context *ctx)
+{
+    if (!ctx)
+        return;
+    free(ctx->arena);
+    free(ctx);
+}
+
+void *ozg_context_arena(ozg_context *ctx, size_t bytes)
+{
+    if (bytes > ctx->arena_bytes) {
+        free(ctx->arena);
+        ctx->arena_bytes = 0;
+        ctx->arena = aligned_alloc(OZG_ALIGN, ozg_round_up(bytes, OZG_ALIGN));
+        if (!ctx->arena)
+            return NULL;
+        ctx->arena_bytes = bytes;
+    }
+    return ctx->arena;
+}

@@ -1,0 +1,43 @@
+/*
+ * context.h - an open backend, its memory and its last error.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_CONTEXT_H
+#define OZG_CONTEXT_H
+
+#include "backend.h"
+
+#define OZG_ERROR_SIZE 256
+#define OZG_ALIGN      ((size_t)64)
+
+struct ozg_context {
+    const ozg_backend *backend;
+    const struct ozg_kernel *kernel;
+    int threads; /* as asked for; 0: as OpenMP says at each call */
+    size_t memory_limit;
+    void *arena; /* workspace kept between calls */
+    size_t arena_bytes;
+    char error[OZG_ERROR_SIZE];
+};
+
+static inline size_t ozg_round_up(size_t x, size_t to)
+{
+    return (x + to - 1) / to * to;
+}
+
+/* ozg_context_arena() - at least bytes of workspace, aligned to OZG_ALIGN; NULL: no memory (the old arena is
+ * then gone). */
+void *ozg_context_arena(ozg_context *ctx, size_t bytes);
+
+/* ozg_fail() - writes the sentence to the context (NULL: to this thread) and returns status. */
+ozg_status ozg_fail(ozg_context *ctx, ozg_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/* The buffer that ozg_fail() writes to. */
+char *ozg_error_buffer(ozg_context *ctx);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * kernel.h - CPU micro-kernels as data. doc/kernels.md explains the contract; kernels.inc is the list.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_CPU_KERNEL_H
+#define OZG_CPU_KERNEL_H
+
+#include "backend.h"
+
+/* Instruction sets, as a mask. */
+enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4 };
+
+/*
+ * ozg_product_fn - acc[j * mr + i] = sum_p a(i, p) b(j, p) over groups * kr elements of one micro-panel of A
+ * (mr lines) and one of B (nr lines), exact in 32 bits; a modulus of 256 may wrap. acc is overwritten. a and
+ * b are 64-byte aligned at panel starts.
+ */
+typedef void ozg_product_fn(int64_t groups, const void *a, const void *b, int32_t *acc);
+
+/*
+ * ozg_scale_fn - largest[i - i0] = the largest |component| of line i over its k elements, as the bits of a
+ * double; for a line with Inf or NaN that of Inf or of some NaN. Lines [i0, i1).
+ */
+typedef void ozg_scale_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, uint64_t *largest);
+
+/* A batch of elements in the order of the layout. im is NULL for real operands. */
+#define OZG_SPLIT_BATCH 192
+typedef struct ozg_batch {
+    int count;
+    uint64_t re[OZG_SPLIT_BATCH], im[OZG_SPLIT_BATCH]; /* bits of doubles */
+    int32_t d[OZG_SPLIT_BATCH];                        /* D of the element's line */
+} ozg_batch;
+
+/*
+ * ozg_split_fn - residues of x^ = RN_int(x 2^d) for a batch: those of plane q go to out + q plane, count
+ * words of the layout. Planes are those of ozg_planes: nmod, or 3 nmod for complex_.
+ */
+typedef void ozg_split_fn(const ozg_rns *rns, int width, const ozg_layout *layout, int complex_,
+                          const ozg_batch *batch, unsigned char *out, size_t plane);
+
+/*
+ * ozg_reduce_fn - residues (+)= sums mod m_l for rows <= OZG_MR_MAX of one column. Real: re from sums[0].
+ * Complex, from the products P0 = Re Re, P1 = Im Im, P2 = (Re + Im)(Re + Im):  re = P0 - P1, im = P2 - P0 -
+ * P1. [Xe2] sec. 5. first: overwrite.
+ */
+typedef void ozg_reduce_fn(const ozg_rns *rns, int l, int complex_, int rows, int first,
+                           const int32_t *const sums[3], uint8_t *re, uint8_t *im);
+
+/*
+ * ozg_crt_fn - c^ of OZG_STRIP rows of a column: residues mod m_l at residues + l plane; c^ in two's
+ * complement, 16-bit limb q of row e in out[q][e]. Needs |c^| <= 0.49 M. [Xe2] sec. 4.4.
+ */
+typedef void ozg_crt_fn(const ozg_rns *rns, const uint8_t *residues, size_t plane,
+                        uint32_t (*out)[OZG_STRIP]);
+
+/* A micro-kernel with the stages that go with it. */
+typedef struct ozg_kernel {
+    const char *name;
+    unsigned isa; /* all of these must be present */
+    ozg_layout a, b;
+    ozg_product_fn *product;
+    ozg_scale_fn *scale;
+    ozg_split_fn *split;
+    ozg_reduce_fn *reduce;
+    ozg_crt_fn *crt;
+} ozg_kernel;
+
+#define OZG_MR_MAX 64
+#define OZG_NR_MAX 64
+
+/* ozg_cpu_isa() - what this machine and its operating system can run. */
+unsigned ozg_cpu_isa(void);
+
+/* ozg_kernel_at() - the index-th kernel, fastest first, that runs on a machine with these ISA bits; NULL past
+ * the last. */
+const ozg_kernel *ozg_kernel_at(unsigned isa, int index);
+
+#endif

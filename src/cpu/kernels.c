@@ -1,0 +1,45 @@
+/*
+ * kernels.c - the list of micro-kernels as an array, and what this machine can run of it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cpu/stages.h"
+
+static const ozg_kernel kernels[] = {
+#define OZG_KERNEL(name, needs, mr, nr, kr, a_word, b_word, a_nonneg, product, stages)                       \
+    {name,                                                                                                   \
+     needs,                                                                                                  \
+     {mr, kr, a_word, a_nonneg},                                                                             \
+     {nr, kr, b_word, 0},                                                                                    \
+     product,                                                                                                \
+     ozg_scale_##stages,                                                                                     \
+     ozg_split_##stages,                                                                                     \
+     ozg_reduce_##stages,                                                                                    \
+     ozg_crt_##stages},
+#include "cpu/kernels.inc"
+#undef OZG_KERNEL
+};
+
+unsigned ozg_cpu_isa(void)
+{
+    unsigned isa = 0;
+
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2"))
+        isa |= OZG_ISA_AVX2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vnni"))
+        isa |= OZG_ISA_AVX512VNNI;
+#endif
+    return isa;
+}
+
+const ozg_kernel *ozg_kernel_at(unsigned isa, int index)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if ((kernels[i].isa & ~isa) == 0 && index-- == 0)
+            return &kernels[i];
+    return NULL;
+}

@@ -1,0 +1,31 @@
+/*
+ * reconstruct_ref.c - the Chinese remainder theorem, the plain C that defines it. [Xe2] sec. 4.4.
+ *
+ *     Z = sum_l r_l weight_l,   q = rint(Z / M),   c^ = Z - q M
+ *
+ * The 16-bit limbs of c^ are summed in 32 bits: sum_l 255 * 65535 < 2^29.6 for 49 moduli, and q 65535 < 2^29.
+ * The rounding to the result that follows is ozg_entry_update().
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cpu/stages.h"
+
+void ozg_crt_ref(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint32_t (*out)[OZG_STRIP])
+{
+    for (int e = 0; e < OZG_STRIP; e++) {
+        uint32_t z = UINT32_C(1) << (rns->quotient_shift - 1), q;
+        int32_t carry = 0;
+
+        for (int l = 0; l < rns->nmod; l++)
+            z += residues[(size_t)l * plane + (size_t)e] * rns->quotient[l];
+        q = z >> rns->quotient_shift;
+        for (int i = 0; i < rns->nlimb; i++) {
+            uint32_t sum = (uint32_t)carry - q * rns->product[i];
+
+            for (int l = 0; l < rns->nmod; l++)
+                sum += residues[(size_t)l * plane + (size_t)e] * rns->weight[l][i];
+            out[i][e] = sum & 0xffff;
+            carry = (int32_t)(sum - (sum & 0xffff)) / 65536; /* exact */
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/*
+ * stages.h - the CPU versions of the four stages. Contracts: kernel.h. The _ref versions are the
+ * specification.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_CPU_STAGES_H
+#define OZG_CPU_STAGES_H
+
+#include "arith/residue.h"
+#include "cpu/kernel.h"
+
+ozg_scale_fn ozg_scale_ref, ozg_scale_avx2;
+ozg_split_fn ozg_split_ref, ozg_split_avx2;
+ozg_product_fn ozg_product_ref, ozg_product_16x6x2_avx2;
+ozg_reduce_fn ozg_reduce_ref, ozg_reduce_avx2;
+ozg_crt_fn ozg_crt_ref, ozg_crt_avx2;
+
+#endif

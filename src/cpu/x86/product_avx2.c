@@ -1,0 +1,55 @@
+/*
+ * product_avx2.c - 16 x 6 micro-kernel: int8 A widened on loading, int16 B broadcast, pairs along k by
+ * vpmaddwd.
+ *
+ * 12 accumulators, 2 vectors of A, 1 of B and 1 product fill the 16 registers.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+#include "cpu/stages.h"
+
+/* acc += a * the pair at b, broadcast */
+#define STEP(lo, hi, pair)                                                                                   \
+    do {                                                                                                     \
+        __m256i y = _mm256_set1_epi32(pair);                                                                 \
+        lo = _mm256_add_epi32(lo, _mm256_madd_epi16(a0, y));                                                 \
+        hi = _mm256_add_epi32(hi, _mm256_madd_epi16(a1, y));                                                 \
+    } while (0)
+
+static inline int32_t pair_at(const int16_t *b)
+{
+    int32_t pair;
+
+    memcpy(&pair, b, 4);
+    return pair;
+}
+
+__attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(int64_t groups, const void *a, const void *b,
+                                                             int32_t *acc)
+{
+    const int8_t *x = a;
+    const int16_t *y16 = b;
+    __m256i c00 = _mm256_setzero_si256(), c01 = c00, c10 = c00, c11 = c00, c20 = c00, c21 = c00;
+    __m256i c30 = c00, c31 = c00, c40 = c00, c41 = c00, c50 = c00, c51 = c00;
+    __m256i *out = (__m256i *)acc;
+
+    for (int64_t p = 0; p < groups; p++, x += 32, y16 += 12) {
+        __m256i a0 = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)x));
+        __m256i a1 = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(x + 16)));
+
+        STEP(c00, c01, pair_at(y16));
+        STEP(c10, c11, pair_at(y16 + 2));
+        STEP(c20, c21, pair_at(y16 + 4));
+        STEP(c30, c31, pair_at(y16 + 6));
+        STEP(c40, c41, pair_at(y16 + 8));
+        STEP(c50, c51, pair_at(y16 + 10));
+    }
+    out[0] = c00, out[1] = c01, out[2] = c10, out[3] = c11, out[4] = c20, out[5] = c21;
+    out[6] = c30, out[7] = c31, out[8] = c40, out[9] = c41, out[10] = c50, out[11] = c51;
+}
+#else
+typedef int ozg_no_avx2; /* an empty translation unit is not C */
+#endif

@@ -1,0 +1,392 @@
+/*
+ * gemm.c - the public products: check the arguments, plan, run.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+#include "report.h"
+
+/*                                              type ta tb m  n  k al pa  a lda pb  b ldb bt  c ldc acc */
+static const ozg_argument_numbers gemm_numbers = {0, 2, 3, 4, 5, 6, 7, 0, 8, 9, 0, 10, 11, 12, 13, 14, 15};
+static const ozg_argument_numbers prepared_numbers = {0,  2,  3,  4,  5,  6,  7,  8, 9,
+                                                      10, 11, 12, 13, 14, 15, 16, 17};
+static const ozg_argument_numbers plan_numbers = {3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
+static const ozg_argument_numbers run_numbers = {0, 0, 0, 0, 0, 0, 2, 0, 3, 4, 0, 5, 6, 7, 8, 9, 0};
+static const ozg_argument_numbers strided_numbers = {0, 2, 3, 4, 5, 6, 7, 0, 8, 9, 0, 11, 12, 14, 15, 16, 19};
+static const ozg_argument_numbers batch_numbers = {0, 2, 3, 4, 5, 6, 7, 0, 8, 9, 0, 10, 11, 12, 13, 14, 16};
+
+/* Failures leave a zeroed report. */
+static ozg_status begin(ozg_context *ctx, ozg_report *report)
+{
+    if (report)
+        memset(report, 0, sizeof *report);
+    if (!ctx)
+        return ozg_fail(NULL, OZG_E_ARG, "argument 1 (ctx) is NULL");
+    return OZG_OK;
+}
+
+/* A prepared operand must be what the call says. nmod and width are those of the call. */
+static ozg_status check_operand(ozg_context *ctx, const ozg_operand *op, char side, const ozg_shape *s,
+                                int number)
+{
+    const int64_t count = side == 'A' ? s->m : s->n;
+    int nmod, width;
+    ozg_status status;
+
+    if (!op)
+        return OZG_OK;
+    if (op->ctx != ctx)
+        return ozg_fail(ctx, OZG_E_ARG, "argument %d: the operand was prepared in another context", number);
+    if (op->type != s->type || op->side != side)
+        return ozg_fail(
+            ctx, OZG_E_ARG,
+            "argument %d: the operand was prepared as type '%c', side '%c'; this call needs '%c', '%c'",
+            number, op->type, op->side, s->type, side);
+    if (op->count != count || op->k != s->k)
+        return ozg_fail(
+            ctx, OZG_E_ARG, "argument %d: the operand is %lld x %lld; this call needs %lld x %lld", number,
+            (long long)(side == 'A' ? op->count : op->k), (long long)(side == 'A' ? op->k : op->count),
+            (long long)(side == 'A' ? count : s->k), (long long)(side == 'A' ? s->k : count));
+    if (s->k == 0)
+        return OZG_OK;
+    status = ozg_plan_accuracy(ctx, s->type, s->k, s->acc, &nmod, &width);
+    if (!status && (op->nmod != nmod || op->width != width))
+        return ozg_fail(ctx, OZG_E_ARG,
+                        "argument %d: the operand has %d moduli and width %d; this call needs %d and %d",
+                        number, op->nmod, op->width, nmod, width);
+    return status;
+}
+
+static const char *reason_for_nothing(const ozg_shape *s)
+{
+    return s->m == 0 ? "m = 0" : s->n == 0 ? "n = 0" : s->k == 0 ? "k = 0" : "alpha = 0";
+}
+
+/* The product, arguments already checked. plan: NULL, or one for this shape. work: NULL, or its workspace. */
+static ozg_status run(ozg_context *ctx, const ozg_plan *plan, const ozg_shape *s, const ozg_data *d,
+                      void *work, ozg_report *report)
+{
+    ozg_plan made;
+    ozg_status status;
+
+    if (s->m == 0 || s->n == 0 || ozg_nothing_to_multiply(s, d)) {
+        ozg_driver_scale_c(s, d);
+        if (report)
+            ozg_report_nothing(report, ctx, reason_for_nothing(s));
+        return OZG_OK;
+    }
+    if (!plan) {
+        status = ozg_plan_make(&made, ctx, s, d->pa != NULL, d->pb != NULL);
+        if (status)
+            return status;
+        plan = &made;
+    }
+    if (!work)
+        work = ozg_context_arena(ctx, plan->workspace);
+    if (!work)
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for %zu bytes of workspace; lower memory_limit",
+                        plan->workspace);
+    if (report)
+        ozg_report_nothing(report, ctx, "");
+    ozg_driver_run(plan, d, work, report);
+    return OZG_OK;
+}
+
+static ozg_status gemm(ozg_context *ctx, ozg_shape *s, const ozg_data *d, const ozg_argument_numbers *numbers,
+                       ozg_report *report)
+{
+    ozg_status status = begin(ctx, report);
+
+    if (!status)
+        status = ozg_problem_check_shape(s, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    if (!status)
+        status = check_operand(ctx, d->pa, 'A', s, numbers->pa);
+    if (!status)
+        status = check_operand(ctx, d->pb, 'B', s, numbers->pb);
+    if (!status)
+        status = ozg_problem_check_data(s, d, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    return status ? status : run(ctx, NULL, s, d, NULL, report);
+}
+
+/* The value of a float, untouched by the caller's flush-to-zero setting. */
+static double of_float(float x)
+{
+    uint32_t bits;
+    uint64_t wide;
+    double y;
+
+    memcpy(&bits, &x, 4);
+    wide = ozg_f64_of_f32(bits);
+    memcpy(&y, &wide, 8);
+    return y;
+}
+
+/* A scalar of the type at x. */
+static void read_scalar(double out[2], char type, const void *x)
+{
+    const int complex_ = ozg_type_complex(type);
+    float f[2] = {0, 0};
+
+    out[1] = 0;
+    if (ozg_type_single(type)) {
+        memcpy(f, x, complex_ ? 8 : 4);
+        out[0] = of_float(f[0]);
+        out[1] = of_float(f[1]);
+    } else {
+        memcpy(out, x, complex_ ? 16 : 8);
+    }
+}
+
+/* The product of one type; alpha and beta point to numbers of that type. */
+static ozg_status typed_gemm(ozg_context *ctx, char type, char transa, char transb, int64_t m, int64_t n,
+                             int64_t k, const void *alpha, const ozg_operand *pa, const void *a, int64_t lda,
+                             const ozg_operand *pb, const void *b, int64_t ldb, const void *beta, void *c,
+                             int64_t ldc, ozg_accuracy acc, const ozg_argument_numbers *numbers,
+                             ozg_report *report)
+{
+    ozg_shape s = {type, transa, transb, m, n, k, acc};
+    ozg_data d = {{0, 0}, {0, 0}, a, b, lda, ldb, pa, pb, c, ldc};
+    ozg_status status = begin(ctx, report);
+
+    if (status)
+        return status;
+    if (!alpha || !beta)
+        return ozg_fail(ctx, OZG_E_ARG, "argument %d (%s) is NULL", alpha ? numbers->beta : numbers->alpha,
+                        alpha ? "beta" : "alpha");
+    read_scalar(d.alpha, type, alpha);
+    read_scalar(d.beta, type, beta);
+    return gemm(ctx, &s, &d, numbers, report);
+}
+
+ozg_status ozg_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                     double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
+                     double *c, int64_t ldc, ozg_accuracy acc, ozg_report *report)
+{
+    return typed_gemm(ctx, 'd', transa, transb, m, n, k, &alpha, NULL, a, lda, NULL, b, ldb, &beta, c, ldc,
+                      acc, &gemm_numbers, report);
+}
+
+ozg_status ozg_dgemm_prepared(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                              double alpha, const ozg_operand *pa, const double *a, int64_t lda,
+                              const ozg_operand *pb, const double *b, int64_t ldb, double beta, double *c,
+                              int64_t ldc, ozg_accuracy acc, ozg_report *report)
+{
+    return typed_gemm(ctx, 'd', transa, transb, m, n, k, &alpha, pa, a, lda, pb, b, ldb, &beta, c, ldc, acc,
+                      &prepared_numbers, report);
+}
+
+ozg_status ozg_sgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha,
+                     const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
+                     int64_t ldc, ozg_accuracy acc, ozg_report *report)
+{
+    return typed_gemm(ctx, 's', transa, transb, m, n, k, &alpha, NULL, a, lda, NULL, b, ldb, &beta, c, ldc,
+                      acc, &gemm_numbers, report);
+}
+
+ozg_status ozg_sgemm_prepared(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                              float alpha, const ozg_operand *pa, const float *a, int64_t lda,
+                              const ozg_operand *pb, const float *b, int64_t ldb, float beta, float *c,
+                              int64_t ldc, ozg_accuracy acc, ozg_report *report)
+{
+    return typed_gemm(ctx, 's', transa, transb, m, n, k, &alpha, pa, a, lda, pb, b, ldb, &beta, c, ldc, acc,
+                      &prepared_numbers, report);
+}
+
+ozg_status ozg_zgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                     const double alpha[2], const double *a, int64_t lda, const double *b, int64_t ldb,
+                     const double beta[2], double *c, int64_t ldc, ozg_accuracy acc, ozg_report *report)
+{
+    return typed_gemm(ctx, 'z', transa, transb, m, n, k, alpha, NULL, a, lda, NULL, b, ldb, beta, c, ldc, acc,
+                      &gemm_numbers, report);
+}
+
+ozg_status ozg_zgemm_prepared(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                              const double alpha[2], const ozg_operand *pa, const double *a, int64_t lda,
+                              const ozg_operand *pb, const double *b, int64_t ldb, const double beta[2],
+                              double *c, int64_t ldc, ozg_accuracy acc, ozg_report *report)
+{
+    return typed_gemm(ctx, 'z', transa, transb, m, n, k, alpha, pa, a, lda, pb, b, ldb, beta, c, ldc, acc,
+                      &prepared_numbers, report);
+}
+
+ozg_status ozg_cgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                     const float alpha[2], const float *a, int64_t lda, const float *b, int64_t ldb,
+                     const float beta[2], float *c, int64_t ldc, ozg_accuracy acc, ozg_report *report)
+{
+    return typed_gemm(ctx, 'c', transa, transb, m, n, k, alpha, NULL, a, lda, NULL, b, ldb, beta, c, ldc, acc,
+                      &gemm_numbers, report);
+}
+
+ozg_status ozg_cgemm_prepared(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                              const float alpha[2], const ozg_operand *pa, const float *a, int64_t lda,
+                              const ozg_operand *pb, const float *b, int64_t ldb, const float beta[2],
+                              float *c, int64_t ldc, ozg_accuracy acc, ozg_report *report)
+{
+    return typed_gemm(ctx, 'c', transa, transb, m, n, k, alpha, pa, a, lda, pb, b, ldb, beta, c, ldc, acc,
+                      &prepared_numbers, report);
+}
+
+ozg_status ozg_report_wait(ozg_context *ctx, ozg_report *report)
+{
+    (void)report; /* the CPU backend returns when the report is filled */
+    return begin(ctx, NULL);
+}
+
+/* ---- plans -------------------------------------------------------------------------------------- */
+
+ozg_status ozg_plan_create(ozg_plan **plan, ozg_context *ctx, char type, char transa, char transb, int64_t m,
+                           int64_t n, int64_t k, ozg_accuracy acc)
+{
+    ozg_shape s = {type, transa, transb, m, n, k, acc};
+    ozg_status status;
+
+    if (!plan)
+        return ozg_fail(ctx, OZG_E_ARG, "argument 1 (plan) is NULL");
+    *plan = NULL;
+    if (!ctx)
+        return ozg_fail(NULL, OZG_E_ARG, "argument 2 (ctx) is NULL");
+    status = ozg_problem_check_shape(&s, &plan_numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    if (status)
+        return status;
+    *plan = calloc(1, sizeof **plan);
+    if (!*plan)
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for a plan");
+    (*plan)->ctx = ctx;
+    (*plan)->shape = s;
+    if (m > 0 && n > 0 && k > 0)
+        status = ozg_plan_make(*plan, ctx, &s, 0, 0);
+    if (status) {
+        free(*plan);
+        *plan = NULL;
+    }
+    return status;
+}
+
+void ozg_plan_destroy(ozg_plan *plan)
+{
+    free(plan);
+}
+
+size_t ozg_plan_workspace(const ozg_plan *plan)
+{
+    return plan ? plan->workspace : 0;
+}
+
+ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const void *a, int64_t lda, const void *b,
+                        int64_t ldb, const void *beta, void *c, int64_t ldc, void *work, ozg_report *report)
+{
+    ozg_data d = {{0, 0}, {0, 0}, a, b, lda, ldb, NULL, NULL, c, ldc};
+    ozg_context *ctx = plan ? plan->ctx : NULL;
+    ozg_status status;
+
+    if (report)
+        memset(report, 0, sizeof *report);
+    if (!plan || !alpha || !beta)
+        return ozg_fail(ctx, OZG_E_ARG, "argument %s is NULL",
+                        !plan    ? "1 (plan)"
+                        : !alpha ? "2 (alpha)"
+                                 : "7 (beta)");
+    read_scalar(d.alpha, plan->shape.type, alpha);
+    read_scalar(d.beta, plan->shape.type, beta);
+    status = ozg_problem_check_data(&plan->shape, &d, &run_numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    return status ? status : run(ctx, plan, &plan->shape, &d, work, report);
+}
+
+/* ---- batches ------------------------------------------------------------------------------------ */
+
+/* Product q of a batch, whose matrices are given by pointers or by strides. */
+typedef struct batch {
+    const double *const *a, *const *b;
+    double *const *c;
+    int64_t stride_a, stride_b, stride_c, count;
+} batch;
+
+static void set_product(ozg_data *d, const ozg_data *first, const batch *all, int64_t q)
+{
+    *d = *first;
+    d->a = all->a ? all->a[q] : (const double *)first->a + q * all->stride_a;
+    d->b = all->b ? all->b[q] : (const double *)first->b + q * all->stride_b;
+    d->c = all->c ? all->c[q] : (double *)first->c + q * all->stride_c;
+}
+
+/* The sum over a batch: times, counts and the largest bound. */
+static void add_report(ozg_report *sum, const ozg_report *one, int64_t q)
+{
+    ozg_report total = *one;
+
+    if (q > 0) {
+        total.bound = sum->bound > one->bound ? sum->bound : one->bound;
+        total.exact &= sum->exact;
+        total.tiles += sum->tiles;
+        total.special_rows += sum->special_rows;
+        total.special_cols += sum->special_cols;
+        total.seconds_scale += sum->seconds_scale;
+        total.seconds_split += sum->seconds_split;
+        total.seconds_product += sum->seconds_product;
+        total.seconds_reconstruct += sum->seconds_reconstruct;
+        total.seconds_total += sum->seconds_total;
+    }
+    *sum = total;
+}
+
+static ozg_status run_batch(ozg_context *ctx, ozg_shape *s, const ozg_data *first, const batch *all,
+                            const ozg_argument_numbers *numbers, int count_number, ozg_report *report)
+{
+    ozg_data d;
+    ozg_report one;
+    ozg_status status = begin(ctx, report);
+
+    if (!status)
+        status = ozg_problem_check_shape(s, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    if (!status && all->count < 0)
+        status = ozg_fail(ctx, OZG_E_ARG, "argument %d (count) is %lld; it must not be negative",
+                          count_number, (long long)all->count);
+    for (int64_t q = 0; !status && q < all->count; q++) {
+        set_product(&d, first, all, q);
+        status = ozg_problem_check_data(s, &d, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    }
+    if (report && !status)
+        ozg_report_nothing(report, ctx, "count = 0");
+    for (int64_t q = 0; !status && q < all->count; q++) { /* one shape: only the first can lack memory */
+        set_product(&d, first, all, q);
+        status = run(ctx, NULL, s, &d, NULL, report ? &one : NULL);
+        if (report && !status)
+            add_report(report, &one, q);
+    }
+    if (status)
+        begin(ctx, report);
+    return status;
+}
+
+ozg_status ozg_dgemm_batch_strided(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, double alpha, const double *a, int64_t lda, int64_t stride_a,
+                                   const double *b, int64_t ldb, int64_t stride_b, double beta, double *c,
+                                   int64_t ldc, int64_t stride_c, int64_t count, ozg_accuracy acc,
+                                   ozg_report *report)
+{
+    ozg_shape s = {'d', transa, transb, m, n, k, acc};
+    ozg_data d = {{alpha, 0}, {beta, 0}, a, b, lda, ldb, NULL, NULL, c, ldc};
+    batch all = {NULL, NULL, NULL, stride_a, stride_b, stride_c, count};
+
+    return run_batch(ctx, &s, &d, &all, &strided_numbers, 18, report);
+}
+
+ozg_status ozg_dgemm_batch(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                           double alpha, const double *const *a, int64_t lda, const double *const *b,
+                           int64_t ldb, double beta, double *const *c, int64_t ldc, int64_t count,
+                           ozg_accuracy acc, ozg_report *report)
+{
+    ozg_shape s = {'d', transa, transb, m, n, k, acc};
+    ozg_data d = {{alpha, 0}, {beta, 0}, NULL, NULL, lda, ldb, NULL, NULL, NULL, ldc};
+    batch all = {a, b, c, 0, 0, 0, count};
+
+    if (ctx && count > 0 && (!a || !b || !c))
+        return ozg_fail(ctx, OZG_E_ARG, "argument %s, an array of pointers, is NULL",
+                        !a   ? "8 (a)"
+                        : !b ? "10 (b)"
+                             : "13 (c)");
+    return run_batch(ctx, &s, &d, &all, &batch_numbers, 15, report);
+}

@@ -1,0 +1,144 @@
+/*
+ * operand.c - prepared operands: scaled, split and copied once.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+/*                                               type ta tb m  n  k al pa a lda pb b ldb bt c ldc acc */
+static const ozg_argument_numbers numbers_a = {3, 5, 0, 6, 0, 7, 0, 0, 8, 9, 0, 0, 0, 0, 0, 0, 10};
+static const ozg_argument_numbers numbers_b = {3, 0, 5, 0, 7, 6, 0, 0, 0, 0, 0, 8, 9, 0, 0, 0, 10};
+
+/* Flips the sign of the number at x, NaN included. */
+static void negate(void *x, int single)
+{
+    uint64_t wide;
+    uint32_t narrow;
+
+    if (single) {
+        memcpy(&narrow, x, 4);
+        narrow ^= UINT32_C(1) << 31;
+        memcpy(x, &narrow, 4);
+    } else {
+        memcpy(&wide, x, 8);
+        wide ^= OZG_F64_SIGN;
+        memcpy(x, &wide, 8);
+    }
+}
+
+/* The elements of a view as lines one after the other, conj carried out. */
+static void copy_elements(const ozg_view *v, int64_t count, int64_t k, void *out)
+{
+    const int single = ozg_type_single(v->type);
+    const size_t size = (size_t)ozg_type_size(v->type);
+    unsigned char *to = out;
+
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t p = 0; p < k; p++, to += size) {
+            memcpy(to, (const char *)v->x + (i * v->line_stride + p * v->step) * (int64_t)size, size);
+            if (v->conj)
+                negate(to + size / 2, single);
+        }
+}
+
+/* Memory for lines, planes and the copy. Errors: OZG_E_NOMEM. */
+static ozg_status allocate(ozg_operand *op)
+{
+    const ozg_layout *layout = op->side == 'A' ? &op->ctx->kernel->a : &op->ctx->kernel->b;
+    const int planes = op->nmod * (ozg_type_complex(op->type) ? 3 : 1);
+    const size_t lines = ozg_lines_bytes(op->count),
+                 split = ozg_planes_bytes(layout, planes, op->count, op->k);
+    const size_t copy = (size_t)(op->count * op->k * ozg_type_size(op->type));
+    unsigned char *memory = aligned_alloc(OZG_ALIGN, ozg_round_up(lines + split + copy, OZG_ALIGN));
+
+    if (!memory)
+        return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory for a prepared operand of %zu bytes",
+                        lines + split + copy);
+    op->memory = memory;
+    op->lines = ozg_lines_at(memory, op->count);
+    op->planes = ozg_planes_at(memory + lines, layout, op->count, op->k);
+    op->view.x = memory + lines + split;
+    op->view.line_stride = op->k;
+    op->view.step = 1;
+    op->view.type = op->type;
+    op->view.conj = 0;
+    return OZG_OK;
+}
+
+static ozg_status fill(ozg_operand *op, char trans, const void *x, int64_t ldx, ozg_accuracy acc)
+{
+    ozg_view source = ozg_view_of(op->type, op->side, trans, x, ldx);
+    const ozg_rns *rns;
+    ozg_status status = ozg_plan_accuracy(op->ctx, op->type, op->k, acc, &op->nmod, &op->width);
+
+    if (status)
+        return status;
+    if (ozg_rns_get(&rns, op->nmod))
+        return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", op->nmod);
+    status = allocate(op);
+    if (status)
+        return status;
+    copy_elements(&source, op->count, op->k, (void *)op->view.x);
+    ozg_driver_prepare(op, rns, &source);
+    return OZG_OK;
+}
+
+/* The rules of the matrix, as those of a product in which the other operand and C do not matter. */
+static ozg_status check(ozg_context *ctx, ozg_shape *s, char side, const void *x, int64_t ldx)
+{
+    const ozg_argument_numbers *numbers = side == 'A' ? &numbers_a : &numbers_b;
+    const int is_a = side == 'A';
+    ozg_status status = ozg_problem_check_shape(s, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+
+    if (status)
+        return status;
+    return ozg_problem_check_operand(s, is_a, x, ldx, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+}
+
+ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type, char side, char trans,
+                              int64_t rows, int64_t cols, const void *x, int64_t ldx, ozg_accuracy acc)
+{
+    const int is_a = side == 'A' || side == 'a';
+    ozg_shape s = {
+        type, is_a ? trans : 'N', is_a ? 'N' : trans, is_a ? rows : 0, is_a ? 0 : cols, is_a ? cols : rows,
+        acc};
+    ozg_operand *op;
+    ozg_status status;
+
+    if (!operand)
+        return ozg_fail(ctx, OZG_E_ARG, "argument 1 (operand) is NULL");
+    *operand = NULL;
+    if (!ctx)
+        return ozg_fail(NULL, OZG_E_ARG, "argument 2 (ctx) is NULL");
+    if (!is_a && side != 'B' && side != 'b')
+        return ozg_fail(ctx, OZG_E_ARG, "argument 4 (side) must be 'A' or 'B'");
+    status = check(ctx, &s, is_a ? 'A' : 'B', x, ldx);
+    if (status)
+        return status;
+    op = calloc(1, sizeof *op);
+    if (!op)
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for a prepared operand");
+    op->ctx = ctx;
+    op->type = type;
+    op->side = is_a ? 'A' : 'B';
+    op->count = is_a ? rows : cols;
+    op->k = is_a ? cols : rows;
+    if (op->count > 0 && op->k > 0)
+        status = fill(op, is_a ? s.transa : s.transb, x, ldx, acc);
+    if (status)
+        ozg_operand_destroy(op);
+    else
+        *operand = op;
+    return status;
+}
+
+void ozg_operand_destroy(ozg_operand *operand)
+{
+    if (!operand)
+        return;
+    free(operand->memory);
+    free(operand);
+}

@@ -1,0 +1,21 @@
+/*
+ * parallel.h - the one place where threads are used.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_PARALLEL_H
+#define OZG_PARALLEL_H
+
+#include <stdint.h>
+
+/*
+ * ozg_parallel() - run(arg, task) for task = 0..tasks-1, on up to `threads` threads, in any order. One thread
+ * inside a parallel region of the caller, and in a forked child whose parent had started threads (they do not
+ * survive fork).
+ */
+void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t task), void *arg);
+
+/* ozg_parallel_threads() - the threads to use when asked for `wanted` (0: as OpenMP says); at least 1. */
+int ozg_parallel_threads(int wanted);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * plan.c - how much accuracy costs in moduli, and how a product is cut so that its workspace stays below the
+ * limit.
+ *
+ * One tile needs, for s moduli (complex: planes Re, Im, Re + Im of the operands, Re, Im of C):
+ *     planes of A  (1 or 3) s mt kt,   planes of B  (1 or 3) s nt kt,   residues  (1 or 2) s mt nt   words
+ * The driver keeps the planes of A while it walks through the tiles of B, so mt is large and nt small.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "plan.h"
+
+#define K_CHUNK                                                                                              \
+    131072 /* 32-bit sums of products of residues are exact up to 131071 elements, and mod 256 beyond */
+#define K_SMALL 4096 /* chunks are not cut below this while tiles can be */
+#define N_TILE  384  /* columns of a tile: enough to use the planes of A well */
+
+ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accuracy acc, int *nmod, int *width)
+{
+    const uint64_t length = ozg_dot_length(type, k);
+
+    if (acc.kind == ozg_moduli(2).kind) {
+        *nmod = acc.value;
+        *width = ozg_moduli_width(acc.value, length);
+        if (*width < 1)
+            return ozg_fail(ctx, OZG_E_UNSUPPORTED, "%d moduli leave no bit at k = %lld; use at least %d",
+                            acc.value, (long long)k, ozg_moduli_for_width(1, length));
+        return OZG_OK;
+    }
+    *width = acc.value;
+    *nmod = ozg_moduli_for_width(acc.value, length);
+    if (*nmod == 0)
+        return ozg_fail(ctx, OZG_E_UNSUPPORTED, "a width of %d bits is too large at k = %lld; use at most %d",
+                        acc.value, (long long)k, ozg_moduli_width(OZG_NMOD_MAX, length));
+    return OZG_OK;
+}
+
+size_t ozg_lines_bytes(int64_t count)
+{
+    return ozg_round_up((size_t)count * (8 + 4 + 1 + 1), OZG_ALIGN);
+}
+
+ozg_lines ozg_lines_at(void *place, int64_t count)
+{
+    ozg_lines lines;
+
+    lines.count = count;
+    lines.norm1 = place;
+    lines.d = (int32_t *)(lines.norm1 + count);
+    lines.special = (uint8_t *)(lines.d + count);
+    lines.inexact = lines.special + count;
+    return lines;
+}
+
+ozg_planes ozg_planes_at(void *place, const ozg_layout *layout, int64_t lines, int64_t k)
+{
+    ozg_planes planes;
+    size_t panels = (size_t)((lines + layout->lines - 1) / layout->lines);
+
+    planes.base = place;
+    planes.panel = ozg_round_up((size_t)layout->lines * (size_t)layout->word *
+                                    ozg_round_up((size_t)k, (size_t)layout->kr),
+                                OZG_ALIGN);
+    planes.plane = panels * planes.panel;
+    return planes;
+}
+
+size_t ozg_planes_bytes(const ozg_layout *layout, int planes, int64_t lines, int64_t k)
+{
+    return ozg_planes_at(NULL, layout, lines, k).plane * (size_t)planes;
+}
+
+static int64_t round_up64(int64_t x, int64_t to)
+{
+    return (x + to - 1) / to * to;
+}
+
+/* Places in the workspace for the present tile; sets plan->workspace. */
+static void place(ozg_plan *plan)
+{
+    const ozg_kernel *kernel = plan->ctx->kernel;
+    const ozg_shape *s = &plan->shape;
+    const int complex_ = ozg_type_complex(s->type), planes = plan->nmod * (complex_ ? 3 : 1);
+    size_t at = 0;
+
+    plan->lines_a = at;
+    at += plan->prepared_a ? 0 : ozg_lines_bytes(s->m);
+    plan->lines_b = at;
+    at += plan->prepared_b ? 0 : ozg_lines_bytes(s->n);
+    plan->planes_a = at;
+    at += plan->prepared_a ? 0 : ozg_planes_bytes(&kernel->a, planes, plan->mt, plan->kt);
+    plan->planes_b = at;
+    at += plan->prepared_b ? 0 : ozg_planes_bytes(&kernel->b, planes, plan->nt, plan->kt);
+    plan->residues = at;
+    at += (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt) * (size_t)(plan->nmod * (1 + complex_));
+    plan->workspace = at + OZG_ALIGN;
+}
+
+/* Halves x, to a multiple of `unit`. 0: it is as small as can be. */
+static int halve(int64_t *x, int64_t unit)
+{
+    int64_t half = round_up64((*x + 1) / 2, unit);
+
+    if (half >= *x)
+        return 0;
+    *x = half;
+    return 1;
+}
+
+static int shrink(ozg_plan *plan)
+{
+    const ozg_kernel *kernel = plan->ctx->kernel;
+    const int64_t mr = round_up64(kernel->a.lines, OZG_STRIP), nr = kernel->b.lines;
+
+    if (plan->mt <= 256 && plan->nt <= 256 && plan->kt > K_SMALL && halve(&plan->kt, 64))
+        return 1;
+    if (plan->mt >= plan->nt)
+        return halve(&plan->mt, mr) || halve(&plan->nt, nr) || halve(&plan->kt, 64);
+    return halve(&plan->nt, nr) || halve(&plan->mt, mr) || halve(&plan->kt, 64);
+}
+
+ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shape, int prepared_a,
+                         int prepared_b)
+{
+    ozg_status status;
+
+    plan->ctx = ctx;
+    plan->shape = *shape;
+    plan->prepared_a = prepared_a;
+    plan->prepared_b = prepared_b;
+    status = ozg_plan_accuracy(ctx, shape->type, shape->k, shape->acc, &plan->nmod, &plan->width);
+    if (status)
+        return status;
+    if (ozg_rns_get(&plan->rns, plan->nmod))
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", plan->nmod);
+    plan->mt = shape->m;
+    plan->nt = shape->n < N_TILE ? shape->n : round_up64(N_TILE, ctx->kernel->b.lines);
+    plan->kt = shape->k < K_CHUNK ? shape->k : K_CHUNK;
+    for (place(plan); plan->workspace > ctx->memory_limit; place(plan))
+        if (!shrink(plan))
+            return ozg_fail(ctx, OZG_E_WORKSPACE,
+                            "memory_limit is %zu bytes; this product needs at least %zu", ctx->memory_limit,
+                            plan->workspace);
+    return OZG_OK;
+}
+
+/* ---- public ------------------------------------------------------------------------------------- */
+
+ozg_accuracy ozg_moduli(int s)
+{
+    return (ozg_accuracy){1, s};
+}
+
+ozg_accuracy ozg_width(int t)
+{
+    return (ozg_accuracy){2, t};
+}
+
+ozg_accuracy ozg_native(void)
+{
+    return (ozg_accuracy){3, 0};
+}
+
+ozg_accuracy ozg_rounded(void)
+{
+    return (ozg_accuracy){4, 0};
+}
+
+static int valid_type(char type)
+{
+    return type == 's' || type == 'd' || type == 'c' || type == 'z';
+}
+
+int ozg_moduli_for_bits(char type, int64_t k, int bits)
+{
+    if (!valid_type(type) || k < 0 || bits < 1)
+        return 0;
+    return ozg_moduli_for_width(bits, ozg_dot_length(type, k));
+}
+
+int ozg_width_of_moduli(char type, int64_t k, int s)
+{
+    if (!valid_type(type) || k < 0 || s < OZG_NMOD_MIN || s > OZG_NMOD_MAX)
+        return 0;
+    return ozg_moduli_width(s, ozg_dot_length(type, k));
+}

@@ -1,0 +1,18 @@
+/*
+ * report.h - what a call tells about itself, the proven bound above all.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_REPORT_H
+#define OZG_REPORT_H
+
+#include "plan.h"
+
+/* All members of a report as of a call that multiplied nothing. */
+void ozg_report_nothing(ozg_report *r, const ozg_context *ctx, const char *reason);
+
+/* ozg_report_product() - facts of the plan and the bound, once C is computed and the lines are measured. */
+void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
+                        const ozg_lines *b);
+
+#endif

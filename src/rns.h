@@ -1,0 +1,36 @@
+/*
+ * rns.h - a residue system: the moduli and every number that the stages need of them.
+ *
+ * Names as in [Xe2] sec. 4: M = prod m_l, y_l = (M/m_l)^-1 mod m_l, weight_l = y_l (M/m_l). An engine may use
+ * any system: the result does not depend on it (doc/numerics.md sec. 2). This one has 8-bit words, for all
+ * engines so far.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_RNS_H
+#define OZG_RNS_H
+
+#include "moduli.h"
+#include "ozgemm.h"
+
+#define OZG_SPLIT_LIMBS 9  /* 21-bit limbs of a^: ceil((171 + 1) / 21) */
+#define OZG_CRT_LIMBS   22 /* 16-bit limbs of c^: 2 (floor(344 / 32) + 1) */
+
+typedef struct ozg_rns {
+    int nmod;
+    uint32_t m[OZG_NMOD_MAX];
+    uint32_t inv[OZG_NMOD_MAX];                    /* floor(2^32 / m) */
+    uint32_t offset[OZG_NMOD_MAX];                 /* -2^31 mod m */
+    uint32_t power[OZG_NMOD_MAX][OZG_SPLIT_LIMBS]; /* 2^(21 l) mod m */
+    int nlimb; /* 16-bit limbs of c^ in two's complement: 2 N_L, [Xe2] Table 2 */
+    uint32_t weight[OZG_NMOD_MAX][OZG_CRT_LIMBS]; /* y_l (M/m_l) in 16-bit limbs */
+    uint32_t product[OZG_CRT_LIMBS];              /* M in 16-bit limbs */
+    int quotient_shift;                           /* f */
+    uint32_t quotient[OZG_NMOD_MAX];              /* RN(2^f y_l / m_l) */
+} ozg_rns;
+
+/* ozg_rns_get() - the system of s moduli, 2..49. Built once per process; never freed. Thread-safe. Errors:
+ * OZG_E_NOMEM. */
+ozg_status ozg_rns_get(const ozg_rns **rns, int s);
+
+#endif

@@ -1,0 +1,7 @@
+# test_edges.sh - cases C01 and C06, and small integer products, through every ?gemm entry and without any other BLAS.
+#
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/common.sh"
+build edges
+preloaded "$scratch/edges" || fail "edges"
+finish

@@ -1,0 +1,50 @@
+/*
+ * product.c - one call for the products of all four types.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "product.h"
+
+static int64_t at_least_1(int64_t n)
+{
+    return n > 1 ? n : 1;
+}
+
+struct product product_of(char type, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c,
+                          ozg_accuracy accuracy)
+{
+    return (struct product){
+        .type = type,
+        .transa = 'N',
+        .transb = 'N',
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = {{1, 0}, {1, 0}},
+        .a = a,
+        .b = b,
+        .c = c,
+        .lda = at_least_1(m),
+        .ldb = at_least_1(k),
+        .ldc = at_least_1(m),
+        .accuracy = accuracy,
+    };
+}
+
+ozg_status product_run(ozg_context *ctx, const struct product *p, ozg_report *report)
+{
+    switch (p->type) {
+    case 's':
+        return ozg_sgemm_prepared(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.f[0], p->pa, p->a, p->lda,
+                                  NULL, p->b, p->ldb, p->beta.f[0], p->c, p->ldc, p->accuracy, report);
+    case 'd':
+        return ozg_dgemm_prepared(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.d[0], p->pa, p->a, p->lda,
+                                  NULL, p->b, p->ldb, p->beta.d[0], p->c, p->ldc, p->accuracy, report);
+    case 'c':
+        return ozg_cgemm_prepared(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.f, p->pa, p->a, p->lda, NULL,
+                                  p->b, p->ldb, p->beta.f, p->c, p->ldc, p->accuracy, report);
+    default:
+        return ozg_zgemm_prepared(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.d, p->pa, p->a, p->lda, NULL,
+                                  p->b, p->ldb, p->beta.d, p->c, p->ldc, p->accuracy, report);
+    }
+}

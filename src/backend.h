@@ -40,11 +40,12 @@ typedef struct ozg_lines {
 /*
  * ozg_layout - how residues of one operand lie in memory. A micro-panel holds `lines` lines in groups of kr
  * elements: element p of line i is number ((p / kr) lines + i % lines) kr + p % kr of panel i / lines, each
- * of `word` bytes (1: int8, 2: int16). Lines and elements beyond the end are 0. nonneg: residues in [0, m),
- * else symmetric.
+ * of `word` bytes (1: int8, 2: int16). Lines beyond the end are 0, and so are elements up to a multiple of
+ * `step`, the number of elements that the micro-kernel takes at once (a multiple of kr; at most 64). nonneg:
+ * residues in [0, m), else symmetric.
  */
 typedef struct ozg_layout {
-    int lines, kr, word, nonneg;
+    int lines, kr, step, word, nonneg;
 } ozg_layout;
 
 /*

@@ -61,7 +61,7 @@ ozg_planes ozg_planes_at(void *place, const ozg_layout *layout, int64_t lines, i
 
     planes.base = place;
     planes.panel = ozg_round_up((size_t)layout->lines * (size_t)layout->word *
-                                    ozg_round_up((size_t)k, (size_t)layout->kr),
+                                    ozg_round_up((size_t)k, (size_t)layout->step),
                                 OZG_ALIGN);
     planes.plane = panels * planes.panel;
     return planes;

@@ -67,12 +67,38 @@ static void set_quotients(ozg_rns *rns, const uint32_t *y)
     }
 }
 
+/*
+ * Balanced base-2^16 digits of (-1)^negate a, least significant first, to half a pair. The carry out of the
+ * last limb is dropped: c^ is computed modulo 2^(16 nlimb).
+ */
+static void set_pair_half(ozg_rns *rns, int number, const uint32_t *a, int negate)
+{
+    int32_t carry = 0;
+
+    for (int i = 0; i < rns->nlimb; i++) {
+        int32_t digit = (negate ? -(int32_t)a[i] : (int32_t)a[i]) + carry; /* in [-2^16, 2^16] */
+
+        carry = digit >= 32768 ? 1 : digit < -32768 ? -1 : 0;
+        digit -= carry * 65536;
+        rns->pair[number / 2][i] |= ((uint32_t)digit & 0xffff) << 16 * (number % 2);
+    }
+}
+
+static void set_pairs(ozg_rns *rns)
+{
+    rns->npair = (rns->nmod + 2) / 2;
+    for (int l = 0; l < rns->nmod; l++)
+        set_pair_half(rns, l, rns->weight[l], 0);
+    set_pair_half(rns, rns->nmod, rns->product, 1);
+}
+
 static void build(ozg_rns *rns, const ozg_moduli_set *set)
 {
     uint32_t y[OZG_NMOD_MAX];
 
     rns->nmod = set->nmod;
-    rns->nlimb = 2 * ((set->bits - 1) / 32 + 1); /* bits - 1 = floor(log2 M) */
+    rns->nword = (set->bits - 1) / 64 + 1; /* bits - 1 = floor(log2 M) */
+    rns->nlimb = 4 * rns->nword;
     rns->product[0] = 1;
     for (int l = 0; l < set->nmod; l++) {
         uint32_t m = rns->m[l] = set->m[l];
@@ -92,6 +118,7 @@ static void build(ozg_rns *rns, const ozg_moduli_set *set)
         limbs_multiply(rns->weight[l], y[l]);
     }
     set_quotients(rns, y);
+    set_pairs(rns);
 }
 
 ozg_status ozg_rns_get(const ozg_rns **rns, int s)

@@ -14,7 +14,8 @@
 #include "ozgemm.h"
 
 #define OZG_SPLIT_LIMBS 9  /* 21-bit limbs of a^: ceil((171 + 1) / 21) */
-#define OZG_CRT_LIMBS   22 /* 16-bit limbs of c^: 2 (floor(344 / 32) + 1) */
+#define OZG_CRT_WORDS   6  /* 64-bit words of c^: floor(344 / 64) + 1 */
+#define OZG_CRT_LIMBS   24 /* its 16-bit limbs */
 
 typedef struct ozg_rns {
     int nmod;
@@ -22,11 +23,17 @@ typedef struct ozg_rns {
     uint32_t inv[OZG_NMOD_MAX];                    /* floor(2^32 / m) */
     uint32_t offset[OZG_NMOD_MAX];                 /* -2^31 mod m */
     uint32_t power[OZG_NMOD_MAX][OZG_SPLIT_LIMBS]; /* 2^(21 l) mod m */
-    int nlimb; /* 16-bit limbs of c^ in two's complement: 2 N_L, [Xe2] Table 2 */
-    uint32_t weight[OZG_NMOD_MAX][OZG_CRT_LIMBS]; /* y_l (M/m_l) in 16-bit limbs */
-    uint32_t product[OZG_CRT_LIMBS];              /* M in 16-bit limbs */
-    int quotient_shift;                           /* f */
-    uint32_t quotient[OZG_NMOD_MAX];              /* RN(2^f y_l / m_l) */
+    int nword;                                     /* 64-bit words of c^: floor(log2 M / 64) + 1 */
+    int nlimb;                                     /* its 16-bit limbs, 4 nword */
+    uint32_t weight[OZG_NMOD_MAX][OZG_CRT_LIMBS];  /* y_l (M/m_l) in 16-bit limbs */
+    uint32_t product[OZG_CRT_LIMBS];               /* M in 16-bit limbs */
+    int quotient_shift;                            /* f */
+    uint32_t quotient[OZG_NMOD_MAX];               /* RN(2^f y_l / m_l) */
+    /* For engines that multiply pairs of 16-bit numbers: balanced digits in [-2^15, 2^15) of the weights, and
+     * of -M as number nmod; numbers 2 j and 2 j + 1 lie in the low and the high half of pair[j] (the partner
+     * of a last one is 0). */
+    int npair;
+    uint32_t pair[(OZG_NMOD_MAX + 2) / 2][OZG_CRT_LIMBS];
 } ozg_rns;
 
 /* ozg_rns_get() - the system of s moduli, 2..49. Built once per process; never freed. Thread-safe. Errors:

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -105,7 +105,14 @@ typedef struct split_job {
     const ozg_planes *out;
 } split_job;
 
-/* Vector code works on whole groups of 16 elements: those beyond the count are zeros. */
+/* A piece of a micro-panel in the order of its layout: `groups` groups of all lines, or one group of some
+ * lines. */
+typedef struct piece {
+    int64_t panel, p; /* first element */
+    int line, lines, groups;
+} piece;
+
+/* Vector code works on whole sixteens of elements: those beyond the count are zeros. */
 static void pad_batch(ozg_batch *batch)
 {
     for (int e = batch->count; e & 15; e++) {
@@ -114,42 +121,38 @@ static void pad_batch(ozg_batch *batch)
     }
 }
 
-/* The elements of a micro-panel from number `at` on, in its order: see ozg_layout. */
-typedef struct cursor {
-    int64_t p;
-    int line, rest; /* element p + rest of line `line` */
-} cursor;
-
-static void gather(const split_job *job, int64_t panel, int64_t p_end, cursor *at, ozg_batch *batch)
+/* kr elements of one line from element p on, as batch elements from e on. */
+static void gather_line(const split_job *job, int64_t line, int64_t p, ozg_batch *batch, int e)
 {
     const ozg_view *v = job->v;
-    const int single = ozg_type_single(v->type), complex_ = ozg_type_complex(v->type);
-    const uint64_t flip = v->conj ? OZG_F64_SIGN : 0;
-    const int lines = job->layout->lines, kr = job->layout->kr;
+    const int single = ozg_type_single(v->type), complex_ = ozg_type_complex(v->type), kr = job->layout->kr;
+    const int64_t left = line < job->lines ? job->count - p : 0;
+    const int here = left > kr ? kr : left > 0 ? (int)left : 0;
+    int64_t index = (job->i0 + line) * v->line_stride + (job->p0 + p) * v->step;
+
+    if (!single && !complex_)
+        for (int q = 0; q < here; q++)
+            memcpy(&batch->re[e + q], (const uint64_t *)v->x + index + q * v->step, 8);
+    else
+        for (int q = 0; q < here; q++, index += v->step) {
+            batch->re[e + q] = ozg_load_bits(v->x, single, complex_ ? 2 * index : index);
+            batch->im[e + q] =
+                complex_ ? ozg_load_bits(v->x, single, 2 * index + 1) ^ (v->conj ? OZG_F64_SIGN : 0) : 0;
+        }
+    for (int q = 0; q < kr; q++)
+        batch->d[e + q] = q < here ? job->d[job->i0 + line] : OZG_D_NONE;
+    for (int q = here; q < kr; q++)
+        batch->re[e + q] = batch->im[e + q] = 0;
+}
+
+static void gather(const split_job *job, const piece *at, ozg_batch *batch)
+{
+    const int kr = job->layout->kr;
 
     batch->count = 0;
-    while (batch->count < OZG_SPLIT_BATCH && at->p < p_end) {
-        int64_t line = panel * lines + at->line, p = at->p + at->rest;
-        int e = batch->count++;
-
-        if (line < job->lines && p < job->count) {
-            int64_t index = (job->i0 + line) * v->line_stride + (job->p0 + p) * v->step;
-
-            batch->re[e] = ozg_load_bits(v->x, single, complex_ ? 2 * index : index);
-            batch->im[e] = complex_ ? ozg_load_bits(v->x, single, 2 * index + 1) ^ flip : 0;
-            batch->d[e] = job->d[job->i0 + line];
-        } else {
-            batch->re[e] = batch->im[e] = 0;
-            batch->d[e] = OZG_D_NONE;
-        }
-        if (++at->rest == kr) {
-            at->rest = 0;
-            if (++at->line == lines) {
-                at->line = 0;
-                at->p += kr;
-            }
-        }
-    }
+    for (int g = 0; g < at->groups; g++)
+        for (int i = at->line; i < at->line + at->lines; i++, batch->count += kr)
+            gather_line(job, at->panel * job->layout->lines + i, at->p + g * kr, batch, batch->count);
     pad_batch(batch);
 }
 
@@ -157,20 +160,27 @@ static void split_task(void *arg, int64_t task)
 {
     const split_job *job = arg;
     const ozg_layout *layout = job->layout;
-    int64_t panel = task / job->blocks, p = task % job->blocks * SPLIT_ELEMENTS;
-    int64_t padded = (job->count + layout->kr - 1) / layout->kr * layout->kr;
+    const int64_t begin = task % job->blocks * SPLIT_ELEMENTS, step = layout->step;
+    const int64_t end = min64(begin + SPLIT_ELEMENTS, (job->count + step - 1) / step * step);
+    const int fit = OZG_SPLIT_BATCH / layout->kr; /* lines of one group in a batch */
+    const int lines = fit < layout->lines ? fit : layout->lines, groups = fit / layout->lines;
+    piece at = {task / job->blocks, begin, 0, lines, groups > 1 ? groups : 1};
     unsigned char *out =
-        job->out->base + (size_t)panel * job->out->panel + (size_t)(p * layout->lines * layout->word);
-    cursor at = {p, 0, 0};
+        job->out->base + (size_t)at.panel * job->out->panel + (size_t)(begin * layout->lines * layout->word);
     ozg_batch batch;
 
-    for (;;) {
-        gather(job, panel, min64(p + SPLIT_ELEMENTS, padded), &at, &batch);
-        if (batch.count == 0)
-            return;
+    while (at.p < end) {
+        at.lines = (int)min64(lines, layout->lines - at.line);
+        at.groups = (int)min64(at.groups, (end - at.p) / layout->kr);
+        gather(job, &at, &batch);
         job->st->kernel->split(job->st->rns, job->st->width, layout, ozg_type_complex(job->v->type), &batch,
                                out, job->out->plane);
         out += batch.count * layout->word;
+        at.line += at.lines;
+        if (at.line == layout->lines) {
+            at.line = 0;
+            at.p += at.groups * layout->kr;
+        }
     }
 }
 
@@ -200,26 +210,22 @@ typedef struct product_job {
     int64_t row_blocks, column_blocks;
 } product_job;
 
-/* One micro-tile over `groups` groups: all products of modulus l, reduced into the residues of C. */
+/* One micro-tile over `steps` steps: all products of modulus l, reduced into the residues of C. */
 static void micro_tile(const product_job *job, int l, const unsigned char *a, const unsigned char *b,
-                       int64_t groups, int64_t i, int64_t j, int first)
+                       int64_t steps, int64_t i, int64_t j, int first)
 {
     const ozg_kernel *kernel = job->st->kernel;
     const int s = job->st->rns->nmod, complex_ = job->st->scalars.complex_;
-    const int mr = kernel->a.lines, rows = (int)min64(mr, job->rows - i),
-              columns = (int)min64(kernel->b.lines, job->columns - j);
+    const int columns = (int)min64(kernel->b.lines, job->columns - j);
     _Alignas(64) int32_t acc[3][OZG_MR_MAX * OZG_NR_MAX];
+    const int32_t *const sums[3] = {acc[0], acc[1], acc[2]};
     uint8_t *re = job->out->base + (size_t)l * job->out->plane + i + j * job->out->ld;
 
     for (int q = 0; q < (complex_ ? 3 : 1); q++)
-        kernel->product(groups, a + (size_t)(q * s) * job->a->plane, b + (size_t)(q * s) * job->b->plane,
+        kernel->product(steps, a + (size_t)(q * s) * job->a->plane, b + (size_t)(q * s) * job->b->plane,
                         acc[q]);
-    for (int jj = 0; jj < columns; jj++) {
-        const int32_t *const sums[3] = {acc[0] + jj * mr, acc[1] + jj * mr, acc[2] + jj * mr};
-
-        kernel->reduce(job->st->rns, l, complex_, rows, first, sums, re + jj * job->out->ld,
-                       re + (complex_ ? (size_t)s * job->out->plane : 0) + jj * job->out->ld);
-    }
+    kernel->reduce(job->st->rns, l, complex_, kernel->a.lines, columns, first, sums, re,
+                   re + (complex_ ? (size_t)s * job->out->plane : 0), job->out->ld);
 }
 
 /* The block (rows from i0, columns from j0) of the residues mod m_l. */
@@ -228,13 +234,13 @@ static void product_task(void *arg, int64_t task)
     const product_job *job = arg;
     const ozg_layout *la = &job->st->kernel->a, *lb = &job->st->kernel->b;
     const int64_t block = task % (job->row_blocks * job->column_blocks);
-    const int l = (int)(task / (job->row_blocks * job->column_blocks)), kr = la->kr;
+    const int l = (int)(task / (job->row_blocks * job->column_blocks)), step = la->step;
     const int64_t i0 = block % job->row_blocks * PRODUCT_ROWS, i1 = min64(i0 + PRODUCT_ROWS, job->rows);
     const int64_t j0 = block / job->row_blocks * PRODUCT_COLUMNS,
                   j1 = min64(j0 + PRODUCT_COLUMNS, job->columns);
 
     for (int64_t p = 0; p < job->count; p += PRODUCT_ELEMENTS) {
-        int64_t groups = (min64(PRODUCT_ELEMENTS, job->count - p) + kr - 1) / kr;
+        int64_t steps = (min64(PRODUCT_ELEMENTS, job->count - p) + step - 1) / step;
         const unsigned char *a =
             job->a->base + (size_t)l * job->a->plane + (size_t)((job->a_p0 + p) * la->lines * la->word);
         const unsigned char *b =
@@ -243,7 +249,7 @@ static void product_task(void *arg, int64_t task)
         for (int64_t j = j0; j < j1; j += lb->lines)
             for (int64_t i = i0; i < i1; i += la->lines)
                 micro_tile(job, l, a + (size_t)(i / la->lines) * job->a->panel,
-                           b + (size_t)(j / lb->lines) * job->b->panel, groups, i, j, job->first && p == 0);
+                           b + (size_t)(j / lb->lines) * job->b->panel, steps, i, j, job->first && p == 0);
     }
 }
 
@@ -270,23 +276,52 @@ typedef struct reconstruct_job {
     int64_t ldc, row_blocks;
 } reconstruct_job;
 
-/* c^ of row e, from its 16-bit limbs in two's complement. */
-static void value_of_limbs(const uint32_t (*limbs)[OZG_STRIP], int nlimb, int e, ozg_value *v)
+/* A strip of c^ in two's complement, and the rounding of its entries. */
+typedef struct strip {
+    uint64_t word[2][OZG_CRT_WORDS][OZG_STRIP]; /* Re, Im */
+    int count;                                  /* rows that exist */
+} strip;
+
+/* Sign and magnitude of c^ of row e. */
+static void value_of_words(const uint64_t (*word)[OZG_STRIP], int n, int e, ozg_value *v)
 {
-    const int neg = (int)(limbs[nlimb - 1][e] >> 15);
-    uint64_t flip = neg ? UINT64_MAX : 0, carry = (uint64_t)neg;
+    const int neg = (int)(word[n - 1][e] >> 63);
+    const uint64_t flip = neg ? UINT64_MAX : 0;
+    uint64_t carry = (uint64_t)neg;
 
     v->kind = OZG_FINITE;
     v->neg = 0;
     v->z.neg = neg;
-    v->z.n = (nlimb + 3) / 4;
-    for (int w = 0; w < v->z.n; w++) {
-        uint64_t word = 0;
+    v->z.n = n;
+    for (int w = 0; w < n; w++) {
+        v->z.w[w] = (word[w][e] ^ flip) + carry;
+        carry &= v->z.w[w] == 0;
+    }
+}
 
-        for (int q = 3; q >= 0; q--) /* beyond the last limb: its sign */
-            word = word << 16 | (4 * w + q < nlimb ? limbs[4 * w + q][e] : (flip & 0xffff));
-        v->z.w[w] = (word ^ flip) + carry;
-        carry = carry && v->z.w[w] == 0;
+/* Rows i.. of column j from a strip. */
+static void update_entries(const reconstruct_job *job, const strip *s, int64_t i, int64_t j)
+{
+    const ozg_scalars *scalars = &job->st->scalars;
+    const int n = job->st->rns->nword, complex_ = scalars->complex_;
+    /* alpha = +-2^e, beta = 0, real: the usual case, straight to the rounding */
+    const int plain = !complex_ && scalars->alpha[0].kind == OZG_FINITE && scalars->alpha[0].fp.mant == 1 &&
+                      ozg_scalar_is_zero(scalars->beta[0]);
+    ozg_value v[2];
+
+    for (int e = 0; e < s->count; e++) {
+        if (job->a->special[i + e])
+            continue;
+        v[0].x = v[1].x = -(job->a->d[i + e] + job->b->d[j]);
+        value_of_words(s->word[0], n, e, &v[0]);
+        if (complex_)
+            value_of_words(s->word[1], n, e, &v[1]);
+        if (plain)
+            ozg_store_bits(job->c, scalars->single, i + e + j * job->ldc,
+                           ozg_round_words(scalars->single, scalars->alpha[0].fp.neg ^ v[0].z.neg, v[0].z.w,
+                                           n, v[0].x + scalars->alpha[0].fp.exp));
+        else
+            ozg_entry_update(scalars, v, job->c, i + e + j * job->ldc);
     }
 }
 
@@ -294,32 +329,21 @@ static void reconstruct_task(void *arg, int64_t task)
 {
     const reconstruct_job *job = arg;
     const ozg_stage *st = job->st;
-    const int complex_ = st->scalars.complex_, s = st->rns->nmod;
     const int64_t column = task / job->row_blocks, j = job->j0 + column;
     const int64_t first = task % job->row_blocks * RECONSTRUCT_ROWS,
                   end = min64(first + RECONSTRUCT_ROWS, job->rows);
-    uint32_t limbs[2][OZG_CRT_LIMBS][OZG_STRIP];
-    ozg_value v[2];
+    strip s;
 
     if (job->b->special[j])
         return;
     for (int64_t row = first; row < end; row += OZG_STRIP) {
         const uint8_t *in = job->in->base + row + column * job->in->ld;
 
-        st->kernel->crt(st->rns, in, job->in->plane, limbs[0]);
-        if (complex_)
-            st->kernel->crt(st->rns, in + (size_t)s * job->in->plane, job->in->plane, limbs[1]);
-        for (int e = 0; e < OZG_STRIP && row + e < end; e++) {
-            int64_t i = job->i0 + row + e;
-
-            if (job->a->special[i])
-                continue;
-            v[0].x = v[1].x = -(job->a->d[i] + job->b->d[j]);
-            value_of_limbs((const uint32_t(*)[OZG_STRIP])limbs[0], st->rns->nlimb, e, &v[0]);
-            if (complex_)
-                value_of_limbs((const uint32_t(*)[OZG_STRIP])limbs[1], st->rns->nlimb, e, &v[1]);
-            ozg_entry_update(&st->scalars, v, job->c, i + j * job->ldc);
-        }
+        s.count = (int)min64(OZG_STRIP, end - row);
+        st->kernel->crt(st->rns, in, job->in->plane, s.word[0]);
+        if (st->scalars.complex_)
+            st->kernel->crt(st->rns, in + (size_t)st->rns->nmod * job->in->plane, job->in->plane, s.word[1]);
+        update_entries(job, &s, job->i0 + row, j);
     }
 }
 

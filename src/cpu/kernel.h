@@ -12,11 +12,11 @@
 enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4 };
 
 /*
- * ozg_product_fn - acc[j * mr + i] = sum_p a(i, p) b(j, p) over groups * kr elements of one micro-panel of A
+ * ozg_product_fn - acc[j * mr + i] = sum_p a(i, p) b(j, p) over steps * step elements of one micro-panel of A
  * (mr lines) and one of B (nr lines), exact in 32 bits; a modulus of 256 may wrap. acc is overwritten. a and
  * b are 64-byte aligned at panel starts.
  */
-typedef void ozg_product_fn(int64_t groups, const void *a, const void *b, int32_t *acc);
+typedef void ozg_product_fn(int64_t steps, const void *a, const void *b, int32_t *acc);
 
 /*
  * ozg_scale_fn - largest[i - i0] = the largest |component| of line i over its k elements, as the bits of a
@@ -40,19 +40,19 @@ typedef void ozg_split_fn(const ozg_rns *rns, int width, const ozg_layout *layou
                           const ozg_batch *batch, unsigned char *out, size_t plane);
 
 /*
- * ozg_reduce_fn - residues (+)= sums mod m_l for rows <= OZG_MR_MAX of one column. Real: re from sums[0].
- * Complex, from the products P0 = Re Re, P1 = Im Im, P2 = (Re + Im)(Re + Im):  re = P0 - P1, im = P2 - P0 -
- * P1. [Xe2] sec. 5. first: overwrite.
+ * ozg_reduce_fn - the residues mod m_l of a micro-tile: residue (+)= sum mod m_l for mr rows of `columns`
+ * columns; sums are those of ozg_product_fn. Real: re from sums[0]. Complex, from the products P0 = Re Re, P1
+ * = Im Im, P2 = (Re + Im)(Re + Im):  re = P0 - P1, im = P2 - P0 - P1. [Xe2] sec. 5. first: overwrite.
  */
-typedef void ozg_reduce_fn(const ozg_rns *rns, int l, int complex_, int rows, int first,
-                           const int32_t *const sums[3], uint8_t *re, uint8_t *im);
+typedef void ozg_reduce_fn(const ozg_rns *rns, int l, int complex_, int mr, int columns, int first,
+                           const int32_t *const sums[3], uint8_t *re, uint8_t *im, int64_t ld);
 
 /*
  * ozg_crt_fn - c^ of OZG_STRIP rows of a column: residues mod m_l at residues + l plane; c^ in two's
- * complement, 16-bit limb q of row e in out[q][e]. Needs |c^| <= 0.49 M. [Xe2] sec. 4.4.
+ * complement, 64-bit word w of row e in out[w][e], rns->nword words. Needs |c^| <= 0.49 M. [Xe2] sec. 4.4.
  */
 typedef void ozg_crt_fn(const ozg_rns *rns, const uint8_t *residues, size_t plane,
-                        uint32_t (*out)[OZG_STRIP]);
+                        uint64_t (*out)[OZG_STRIP]);
 
 /* A micro-kernel with the stages that go with it. */
 typedef struct ozg_kernel {
@@ -66,8 +66,9 @@ typedef struct ozg_kernel {
     ozg_crt_fn *crt;
 } ozg_kernel;
 
-#define OZG_MR_MAX 64
-#define OZG_NR_MAX 64
+#define OZG_MR_MAX                                                                                           \
+    OZG_STRIP /* mr divides OZG_STRIP: a micro-tile never leaves the padded rows of the residues */
+#define OZG_NR_MAX 32
 
 /* ozg_cpu_isa() - what this machine and its operating system can run. */
 unsigned ozg_cpu_isa(void);

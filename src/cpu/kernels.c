@@ -6,11 +6,11 @@
 #include "cpu/stages.h"
 
 static const ozg_kernel kernels[] = {
-#define OZG_KERNEL(name, needs, mr, nr, kr, a_word, b_word, a_nonneg, product, stages)                       \
+#define OZG_KERNEL(name, needs, mr, a_kr, a_word, a_nonneg, nr, b_kr, b_word, step, product, stages)         \
     {name,                                                                                                   \
      needs,                                                                                                  \
-     {mr, kr, a_word, a_nonneg},                                                                             \
-     {nr, kr, b_word, 0},                                                                                    \
+     {mr, a_kr, step, a_word, a_nonneg},                                                                     \
+     {nr, b_kr, step, b_word, 0},                                                                            \
      product,                                                                                                \
      ozg_scale_##stages,                                                                                     \
      ozg_split_##stages,                                                                                     \

@@ -10,7 +10,7 @@
  */
 #include "cpu/stages.h"
 
-void ozg_crt_ref(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint32_t (*out)[OZG_STRIP])
+void ozg_crt_ref(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint64_t (*out)[OZG_STRIP])
 {
     for (int e = 0; e < OZG_STRIP; e++) {
         uint32_t z = UINT32_C(1) << (rns->quotient_shift - 1), q;
@@ -19,12 +19,14 @@ void ozg_crt_ref(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint
         for (int l = 0; l < rns->nmod; l++)
             z += residues[(size_t)l * plane + (size_t)e] * rns->quotient[l];
         q = z >> rns->quotient_shift;
+        for (int w = 0; w < rns->nword; w++)
+            out[w][e] = 0;
         for (int i = 0; i < rns->nlimb; i++) {
             uint32_t sum = (uint32_t)carry - q * rns->product[i];
 
             for (int l = 0; l < rns->nmod; l++)
                 sum += residues[(size_t)l * plane + (size_t)e] * rns->weight[l][i];
-            out[i][e] = sum & 0xffff;
+            out[i / 4][e] |= (uint64_t)(sum & 0xffff) << 16 * (i % 4);
             carry = (int32_t)(sum - (sum & 0xffff)) / 65536; /* exact */
         }
     }

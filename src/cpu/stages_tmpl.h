@@ -5,7 +5,9 @@
  * Include with
  *     STAGE(name)   the name with the suffix of the instruction set, e.g. ozg_##name##_avx2
  *     TARGET        the function attribute that allows it
- * Same bits as the _ref versions (tests/kernels compares each). All integer arithmetic, see arith/residue.h.
+ *     vec, VEC_LANES, vec_load, vec_store, vec_set1, vec_madd   vectors of 32-bit numbers; vec_madd(acc, x,
+ * y) adds the products of the signed 16-bit halves of x and y Same bits as the _ref versions (tests/kernels
+ * compares each). All integer arithmetic, see arith/residue.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -187,79 +189,142 @@ TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout
     }
 }
 
-/* ---- reduce ------------------------------------------------------------------------------------- */
+/* ---- reduce -------------------------------------------------------------------------------------- */
 
-/* out[i] = (old[i] + sum[i]) mod m; in and out may be the same. */
-TARGET static inline void add_sums(uint32_t m, uint32_t inv, uint32_t offset, int rows, const uint32_t *old,
-                                   const int32_t *sum, uint32_t *out)
+#define ROWS 16 /* at once; mr is a multiple */
+
+/* ozg_mod_sum() and ozg_mod() with minima in place of comparisons: x - m wraps to a large number if x < m. */
+TARGET static inline uint32_t mod_sum(uint32_t old, int32_t sum, uint32_t m, uint32_t inv, uint32_t offset)
 {
-    for (int i = 0; i < rows; i++)
-        out[i] = ozg_mod_sum(old[i], sum[i], m, inv, offset);
+    uint32_t v = (uint32_t)sum ^ UINT32_C(0x80000000);
+    uint32_t r = v - (uint32_t)((uint64_t)v * inv >> 32) * m + old + offset;
+
+    r = r - 2 * m < r ? r - 2 * m : r;
+    return r - m < r ? r - m : r;
 }
 
-TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int rows, int first,
-                          const int32_t *const sums[3], uint8_t *re, uint8_t *im)
+TARGET static void reduce_real(uint32_t m, uint32_t inv, uint32_t offset, int first, const int32_t *sums,
+                               uint8_t *re)
+{
+    uint32_t old[ROWS], new[ROWS];
+
+    for (int i = 0; i < ROWS; i++)
+        old[i] = re[i];
+    for (int i = 0; i < ROWS; i++)
+        new[i] = mod_sum(first ? 0 : old[i], sums[i], m, inv, offset);
+    for (int i = 0; i < ROWS; i++)
+        re[i] = (uint8_t) new[i];
+}
+
+TARGET static void reduce_complex(uint32_t m, uint32_t inv, uint32_t offset, int first, const int32_t *s0,
+                                  const int32_t *s1, const int32_t *s2, uint8_t *re, uint8_t *im)
+{
+    uint32_t old_re[ROWS], old_im[ROWS], new_re[ROWS], new_im[ROWS];
+
+    for (int i = 0; i < ROWS; i++) {
+        old_re[i] = re[i];
+        old_im[i] = im[i];
+    }
+    for (int i = 0; i < ROWS; i++) {
+        const uint32_t p0 = mod_sum(0, s0[i], m, inv, offset), p1 = mod_sum(0, s1[i], m, inv, offset);
+        uint32_t x = (first ? 0 : old_re[i]) + p0 + m - p1;                                   /* < 3 m */
+        uint32_t y = mod_sum(first ? 0 : old_im[i], s2[i], m, inv, offset) + 2 * m - p0 - p1; /* < 3 m */
+
+        x = x - 2 * m < x ? x - 2 * m : x;
+        y = y - 2 * m < y ? y - 2 * m : y;
+        new_re[i] = x - m < x ? x - m : x;
+        new_im[i] = y - m < y ? y - m : y;
+    }
+    for (int i = 0; i < ROWS; i++) {
+        re[i] = (uint8_t)new_re[i];
+        im[i] = (uint8_t)new_im[i];
+    }
+}
+
+TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int columns, int first,
+                          const int32_t *const sums[3], uint8_t *re, uint8_t *im, int64_t ld)
 {
     const uint32_t m = rns->m[l], inv = rns->inv[l], offset = rns->offset[l];
-    uint32_t old[OZG_MR_MAX], p0[OZG_MR_MAX], p1[OZG_MR_MAX], p2[OZG_MR_MAX];
-    const uint32_t zero[OZG_MR_MAX] = {0};
 
-    for (int i = 0; i < rows; i++)
-        old[i] = first ? 0 : re[i];
-    if (!complex_) {
-        add_sums(m, inv, offset, rows, old, sums[0], p0);
-        for (int i = 0; i < rows; i++)
-            re[i] = (uint8_t)p0[i];
-        return;
-    }
-    add_sums(m, inv, offset, rows, zero, sums[0], p0);
-    add_sums(m, inv, offset, rows, zero, sums[1], p1);
-    add_sums(m, inv, offset, rows, zero, sums[2], p2);
-    for (int i = 0; i < rows; i++) {
-        uint32_t x = old[i] + p0[i] + m - p1[i], y = (first ? 0 : im[i]) + p2[i] + 2 * m - p0[i] - p1[i];
+    for (int j = 0; j < columns; j++)
+        for (int i = 0; i < mr; i += ROWS) {
+            const int at = j * mr + i;
 
-        re[i] = (uint8_t)ozg_mod(x, m, inv);
-        im[i] = (uint8_t)ozg_mod(y, m, inv);
-    }
+            if (complex_)
+                reduce_complex(m, inv, offset, first, sums[0] + at, sums[1] + at, sums[2] + at,
+                               re + i + j * ld, im + i + j * ld);
+            else
+                reduce_real(m, inv, offset, first, sums[0] + at, re + i + j * ld);
+        }
 }
 
-/* ---- reconstruct -------------------------------------------------------------------------------- */
+/* ---- reconstruct --------------------------------------------------------------------------------- */
 
-TARGET void STAGE(crt)(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint32_t (*out)[OZG_STRIP])
+#define VECTORS (OZG_STRIP / VEC_LANES)
+
+/* The residues of a strip and its quotient q as number nmod, in pairs of 16-bit numbers. */
+TARGET static void pair_residues(const ozg_rns *rns, const uint8_t *residues, size_t plane,
+                                 uint32_t (*pairs)[OZG_STRIP])
 {
-    uint32_t r[OZG_NMOD_MAX][OZG_STRIP], q[OZG_STRIP];
-    int32_t carry[OZG_STRIP] = {0};
+    uint32_t q[OZG_STRIP];
 
     for (int e = 0; e < OZG_STRIP; e++)
         q[e] = UINT32_C(1) << (rns->quotient_shift - 1);
+    for (int j = 0; j < rns->npair; j++)
+        for (int e = 0; e < OZG_STRIP; e++)
+            pairs[j][e] = 0;
     for (int l = 0; l < rns->nmod; l++) {
         const uint8_t *in = residues + (size_t)l * plane;
-        const uint32_t quotient = rns->quotient[l];
+        const uint32_t quotient = rns->quotient[l], shift = l % 2 ? 16 : 0;
+        uint32_t *pair = pairs[l / 2];
 
-        for (int e = 0; e < OZG_STRIP; e++)
-            r[l][e] = in[e];
-        for (int e = 0; e < OZG_STRIP; e++)
-            q[e] += r[l][e] * quotient;
+        for (int e = 0; e < OZG_STRIP; e++) {
+            const uint32_t r = in[e];
+
+            q[e] += r * quotient;
+            pair[e] |= r << shift;
+        }
     }
     for (int e = 0; e < OZG_STRIP; e++)
-        q[e] >>= rns->quotient_shift;
-    for (int i = 0; i < rns->nlimb; i++) {
-        const uint32_t product = rns->product[i];
-        uint32_t sum[OZG_STRIP];
+        pairs[rns->nmod / 2][e] |= q[e] >> rns->quotient_shift << (rns->nmod % 2 ? 16 : 0);
+}
 
+/* Limb i of the sum of all pairs times their digits: below 2^30, since |digit| <= 2^15 and sum r < 2^14. */
+TARGET static void sum_limb(const ozg_rns *rns, int i, uint32_t (*pairs)[OZG_STRIP], int32_t *sum)
+{
+    vec acc[VECTORS];
+
+    for (int v = 0; v < VECTORS; v++)
+        acc[v] = vec_load(sum + v * VEC_LANES);
+    for (int j = 0; j < rns->npair; j++) {
+        const vec digits = vec_set1((int32_t)rns->pair[j][i]);
+
+        for (int v = 0; v < VECTORS; v++)
+            acc[v] = vec_madd(acc[v], vec_load(pairs[j] + v * VEC_LANES), digits);
+    }
+    for (int v = 0; v < VECTORS; v++)
+        vec_store(sum + v * VEC_LANES, acc[v]);
+}
+
+TARGET void STAGE(crt)(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint64_t (*out)[OZG_STRIP])
+{
+    _Alignas(64) uint32_t pairs[(OZG_NMOD_MAX + 2) / 2][OZG_STRIP], low[4][OZG_STRIP];
+    _Alignas(64) int32_t sum[OZG_STRIP] = {0}; /* of a limb; its upper part is the carry into the next */
+
+    pair_residues(rns, residues, plane, pairs);
+    for (int w = 0; w < rns->nword; w++) {
+        for (int q = 0; q < 4; q++) {
+            sum_limb(rns, 4 * w + q, pairs, sum);
+            for (int e = 0; e < OZG_STRIP; e++) {
+                low[q][e] = (uint32_t)sum[e] & 0xffff;
+                sum[e] >>= 16;
+            }
+        }
         for (int e = 0; e < OZG_STRIP; e++)
-            sum[e] = (uint32_t)carry[e] - q[e] * product;
-        for (int l = 0; l < rns->nmod; l++) {
-            const uint32_t weight = rns->weight[l][i];
-
-            for (int e = 0; e < OZG_STRIP; e++)
-                sum[e] += r[l][e] * weight;
-        }
-        for (int e = 0; e < OZG_STRIP; e++) {
-            out[i][e] = sum[e] & 0xffff;
-            carry[e] = (int32_t)sum[e] >> 16;
-        }
+            out[w][e] = (uint64_t)(low[2][e] | low[3][e] << 16) << 32 | (low[0][e] | low[1][e] << 16);
     }
 }
 
 #undef ABS_BITS
+#undef ROWS
+#undef VECTORS

@@ -1,4 +1,5 @@
 # test_blat3.sh - netlib's level-3 testers, Fortran and C, on the drop-in, with every ?gemm call emulated.
+# ctest: full
 #
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../hook/common.sh"
@@ -27,7 +28,7 @@ tester() {
     [ "$passed" = "$wanted" ] || fail "$what: $passed of $wanted lines PASSED"
     grep -E 'FAIL|SUSPECT|\*\*\*|REJECT|ABNORMAL|ABANDON|ILLEGAL|INSTEAD' "$scratch/log" | head -3 >"$scratch/odd"
     [ -s "$scratch/odd" ] && fail "$what: $(cat "$scratch/odd")"
-    grep -q "${type}gemm_*: emulated [1-9][0-9]*, empty" "$scratch/err" || fail "$what: ${type}gemm was not emulated"
+    grep -q "${type}gemm_*: emulated [1-9]" "$scratch/err" || fail "$what: ${type}gemm was not emulated"
     grep -q "gemm_*: [^;]*passed on" "$scratch/err" && fail "$what: ${type}gemm was passed on"
     grep -o "; [^;]*gemm[^;]*" "$scratch/err" | sed "s/^;/$what:/"
 }

@@ -172,9 +172,9 @@ static void check_bound(const struct gemm *g, struct request request, int kernel
         fail();
     }
     compare_entries(g, width, before, after, report.bound, plain, &sizes);
-    if (plain && sizes.overflows == 0 && report.bound > sizes.largest_equation7 * (1 + 0x1p-12)) {
+    if (plain && sizes.overflows == 0 && report.bound > 2 * sizes.largest_equation7 + 0x1p-1070) { /* not useless */
         gemm_print(g, "bound");
-        fprintf(stderr, "  the bound %a is above the largest of Eq. 7, %a\n", report.bound, sizes.largest_equation7);
+        fprintf(stderr, "  the bound %a is above twice the largest of Eq. 7, %a\n", report.bound, sizes.largest_equation7);
         fail();
     }
     free(before);

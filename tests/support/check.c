@@ -33,8 +33,7 @@ static void *place(const struct guard *g, char type, int64_t elements, int at_ta
         fprintf(stderr, "the arena is too small for %lld elements\n", (long long)elements);
         abort();
     }
-    memset(guard_head(g), 0xFF, g->room);
-    return at_tail ? guard_tail(g, bytes) : guard_head(g);
+    return memset(at_tail ? guard_tail(g, bytes) : guard_head(g), 0xFF, bytes);
 }
 
 static int64_t leading(int64_t rows, int64_t pad)

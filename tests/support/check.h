@@ -26,7 +26,7 @@ struct padding {
 
 /*
  * gemm_layout() - with type, transa, transb, m, n, k of g set, choose the leading dimensions, place A, B and C in the arena
- * (at_tail: against the page behind, else the page before) and fill all of it with NaN, which then is the padding.
+ * (at_tail: against the page behind, else the page before) and fill them with NaN, which stays in the padding.
  */
 void gemm_layout(struct gemm *g, struct arena *r, struct padding pad, int at_tail);
 

@@ -27,7 +27,7 @@ static inline int32_t pair_at(const int16_t *b)
     return pair;
 }
 
-__attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(int64_t groups, const void *a, const void *b,
+__attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(int64_t steps, const void *a, const void *b,
                                                              int32_t *acc)
 {
     const int8_t *x = a;
@@ -36,7 +36,7 @@ __attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(int64_t groups, con
     __m256i c30 = c00, c31 = c00, c40 = c00, c41 = c00, c50 = c00, c51 = c00;
     __m256i *out = (__m256i *)acc;
 
-    for (int64_t p = 0; p < groups; p++, x += 32, y16 += 12) {
+    for (int64_t p = 0; p < steps; p++, x += 32, y16 += 12) {
         __m256i a0 = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)x));
         __m256i a1 = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(x + 16)));
 

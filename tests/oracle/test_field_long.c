@@ -1,0 +1,121 @@
+/*
+ * test_field_long.c - failure cases from the field that need long sums: C13 and C15.
+ * ctest: full
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "check.h"
+
+static struct kernels kernels;
+
+static int open_all(void **state)
+{
+    (void)state;
+    return kernels_open(&kernels, 2) ? 0 : -1;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    kernels_close(&kernels);
+    return 0;
+}
+
+enum { ROWS = 400, COLUMNS = 120 };
+
+/* Lower Cholesky factor of s in place; 0 if it is not positive definite. */
+static int cholesky(double *s)
+{
+    for (int j = 0; j < COLUMNS; j++) {
+        for (int p = 0; p < j; p++) {
+            for (int i = j; i < COLUMNS; i++)
+                s[i + j * COLUMNS] -= s[i + p * COLUMNS] * s[j + p * COLUMNS];
+        }
+        if (!(s[j + j * COLUMNS] > 0))
+            return 0;
+        for (int i = COLUMNS - 1; i >= j; i--)
+            s[i + j * COLUMNS] /= sqrt(s[j + j * COLUMNS]);
+    }
+    return 1;
+}
+
+/* S = X^T X is symmetric, the same on all micro-kernels, and positive definite with a small factor residual. */
+static void c13_cholesky_of_cross_product(void **state)
+{
+    static double x[ROWS * COLUMNS], s[COLUMNS * COLUMNS], first[COLUMNS * COLUMNS], factor[COLUMNS * COLUMNS];
+    const struct view v = {'d', 'N', x, ROWS};
+    struct rng r = {13};
+    double worst = 0;
+
+    (void)state;
+    family_fill(FAMILY_UNIFORM, &r, &v, 'A', ROWS, COLUMNS, x);
+    for (int q = 0; q < kernels.count; q++) {
+        assert_int_equal(ozg_dgemm(kernels.ctx[q], 'T', 'N', COLUMNS, COLUMNS, ROWS, 1, x, ROWS, x, ROWS, 0, s, COLUMNS,
+                                   ozg_moduli(16), NULL), OZG_OK);
+        if (q == 0)
+            memcpy(first, s, sizeof s);
+        assert_memory_equal(s, first, sizeof s);
+    }
+    memcpy(factor, s, sizeof s);
+    assert_true(cholesky(factor));
+    for (int i = 0; i < COLUMNS; i++) {
+        for (int j = 0; j <= i; j++) {
+            double sum = 0;
+
+            for (int p = 0; p <= j; p++)
+                sum += factor[i + p * COLUMNS] * factor[j + p * COLUMNS];
+            assert_memory_equal(&s[i + j * COLUMNS], &s[j + i * COLUMNS], sizeof *s);
+            worst = fmax(worst, fabs(sum - s[i + j * COLUMNS]) / sqrt(s[i + i * COLUMNS] * s[j + j * COLUMNS]));
+        }
+    }
+    assert_true(worst <= COLUMNS * 0x1p-53); /* Cauchy-Schwarz and COLUMNS roundings */
+}
+
+/* k v v for constant matrices at every k where 8-bit sums, chunks or formulas of bits could break. */
+static void c15_constant_matrices(void **state)
+{
+    static const int64_t dims[] = {0, 1, 65535, 65536, 65537, 131071, 131072, 131073, 133144, 133145, 262147, 1048576};
+    static const double value[] = {127, -128, 127.5, 1 - 0x1p-53};
+
+    (void)state;
+    for (size_t q = 0; q < 4 * sizeof dims / sizeof dims[0]; q++) {
+        int64_t k = dims[q / 4];
+        struct gemm g = {'d', 'N', 'N', 2, 2, k, {1, 0}, {0, 0}, NULL, 0, NULL, 0, NULL, 0};
+        struct arena arena;
+
+        arena_open(&arena, (size_t)(2 * k + 8) * sizeof(double));
+        gemm_layout(&g, &arena, (struct padding){0, 0, 0}, 1);
+        for (int64_t i = 0; i < 2 * k; i++) {
+            number_set('d', (void *)(uintptr_t)g.a, i, value[q % 4]);
+            number_set('d', (void *)(uintptr_t)g.b, i, value[q % 4]);
+        }
+        for (int kernel = 0; kernel < kernels.count; kernel++) {
+            double c[4] = {7, 7, 7, 7};
+
+            assert_int_equal(gemm_run(kernels.ctx[kernel], &g, c, ozg_width(9), NULL), OZG_OK);
+            for (int i = 0; i < 4; i++) /* 1 - 2^-53 is 1 in 9 bits */
+                assert_true(c[i] == (double)k * (q % 4 == 3 ? 1 : value[q % 4] * value[q % 4]));
+        }
+        assert_true(gemm_check(&kernels, &g, (struct request){REQUEST_MODULI, 18}));
+        arena_close(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(c13_cholesky_of_cross_product),
+        cmocka_unit_test(c15_constant_matrices),
+    };
+
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

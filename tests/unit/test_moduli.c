@@ -1,0 +1,172 @@
+/*
+ * test_moduli.c - the sets of moduli and their widths, against GMP and the sets of doc/numerics.md section 2.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "moduli.h"
+#include "unit.h"
+#include "widths.h"
+
+static mpz_t product, z;
+
+/* product = M of a set */
+static void multiply(const ozg_moduli_set *set)
+{
+    mpz_set_ui(product, 1);
+    for (int l = 0; l < set->nmod; l++)
+        mpz_mul_ui(product, product, set->m[l]);
+}
+
+static void test_pairwise_coprime(void **state)
+{
+    (void)state;
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
+        const ozg_moduli_set *set = ozg_moduli_get(s);
+
+        assert_int_equal(set->nmod, s);
+        for (int i = 0; i < s; i++) {
+            assert_in_range(set->m[i], 2, 256);
+            if (i > 0)
+                assert_true(set->m[i] < set->m[i - 1]);
+            mpz_set_ui(z, set->m[i]);
+            for (int j = 0; j < i; j++)
+                assert_int_equal(mpz_gcd_ui(NULL, z, set->m[j]), 1);
+        }
+    }
+}
+
+static void test_product_bits_top(void **state)
+{
+    (void)state;
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
+        const ozg_moduli_set *set = ozg_moduli_get(s);
+
+        multiply(set);
+        assert_int_equal(mpz_cmp(product, widths_product(s)), 0);
+        assert_int_equal(set->bits, mpz_sizeinbase(product, 2));
+        mpz_mul_2exp(z, product, 64);
+        mpz_fdiv_q_2exp(z, z, (mp_bitcnt_t)set->bits);
+        assert_true(set->top == mpz_low64(z));
+    }
+    multiply(ozg_moduli_get(49)); /* log2 M = 344.13: 2^344 < M < 2^344.2 */
+    assert_int_equal(mpz_sizeinbase(product, 2), 345);
+    mpz_pow_ui(z, product, 5);
+    assert_int_equal(mpz_sizeinbase(z, 2) - 1, 1720);
+}
+
+static void test_sets_of_the_contract(void **state)
+{
+    static const struct {
+        int s, more;
+        int m[12];
+    } row[] = {{8, 0, {256, 253, 251, 249, 247, 245, 241, 239}},
+               {12, 8, {233, 229, 227, 223}},
+               {14, 0, {256, 253, 251, 249, 247, 241, 239, 235, 233, 229, 227, 223}},
+               {16, 14, {199, 197}},
+               {18, 16, {193, 191}},
+               {20, 18, {181, 179}},
+               {22, 20, {173, 167}},
+               {24, 22, {163, 157}}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const ozg_moduli_set *set = ozg_moduli_get(row[i].s), *base = row[i].more ? ozg_moduli_get(row[i].more) : NULL;
+
+        if (base)
+            assert_memory_equal(set->m, base->m, (size_t)base->nmod * sizeof *base->m);
+        for (int l = row[i].more; l < row[i].s && l - row[i].more < 12; l++)
+            assert_int_equal(set->m[l], row[i].m[l - row[i].more]);
+    }
+    assert_int_equal(ozg_moduli_get(14)->m[12], 217);
+    assert_int_equal(ozg_moduli_get(14)->m[13], 211);
+}
+
+/* The largest t with length 2^(2t+2) <= M, or 0 if that is below 1. */
+static int width_by_gmp(int s, uint64_t length)
+{
+    int t = 0;
+
+    for (mpz_set_u64(z, length), mpz_mul_2exp(z, z, 4); mpz_cmp(z, widths_product(s)) <= 0; mpz_mul_2exp(z, z, 2))
+        t++;
+    return t;
+}
+
+static void check_width(int s, uint64_t length)
+{
+    int t = ozg_moduli_width(s, length), expected = width_by_gmp(s, length);
+
+    if (expected < 1 ? t >= 1 : t != expected)
+        fail_msg("s = %d, length = %llu: width %d, expected %d", s, (unsigned long long)length, t, expected);
+}
+
+static void test_width_of_many_lengths(void **state)
+{
+    struct rng r = {1};
+
+    (void)state;
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
+        for (uint64_t length = 1; length <= 300; length++)
+            check_width(s, length);
+        for (int i = 1; i < 64; i++)
+            for (int step = -1; step <= 1; step++)
+                check_width(s, (UINT64_C(1) << i) + (uint64_t)(int64_t)step);
+        check_width(s, UINT64_MAX);
+        for (int i = 0; i < 200; i++) {
+            uint64_t length = rng_next(&r) >> rng_below(&r, 64);
+
+            check_width(s, length ? length : 1);
+        }
+    }
+}
+
+/* length just at M / 2^(2t+2), and the next one. */
+static void test_width_at_its_limit(void **state)
+{
+    int tested = 0;
+
+    (void)state;
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
+        for (int t = 1; t <= OZG_WIDTH_MAX + 1; t++) {
+            uint64_t length;
+
+            mpz_fdiv_q_2exp(z, widths_product(s), (mp_bitcnt_t)(2 * t + 2));
+            if (mpz_sgn(z) == 0 || mpz_sizeinbase(z, 2) > 63)
+                continue;
+            length = mpz_low64(z);
+            assert_int_equal(ozg_moduli_width(s, length), t);
+            assert_true(ozg_moduli_width(s, length + 1) < t);
+            tested++;
+        }
+    assert_true(tested > 1000);
+    assert_int_equal(ozg_moduli_width(OZG_NMOD_MAX, 1), OZG_WIDTH_MAX);
+}
+
+static void test_moduli_for_width(void **state)
+{
+    static const uint64_t length[] = {1, 2, 3, 1000, 4096, 131072, 300000, UINT64_C(1) << 40, UINT64_C(1) << 63};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof length / sizeof *length; i++)
+        for (int t = 1; t <= OZG_WIDTH_MAX + 1; t++) {
+            int s = OZG_NMOD_MIN;
+
+            while (s <= OZG_NMOD_MAX && width_by_gmp(s, length[i]) < t)
+                s++;
+            assert_int_equal(ozg_moduli_for_width(t, length[i]), s > OZG_NMOD_MAX ? 0 : s);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairwise_coprime),       cmocka_unit_test(test_product_bits_top),
+        cmocka_unit_test(test_sets_of_the_contract),   cmocka_unit_test(test_width_of_many_lengths),
+        cmocka_unit_test(test_width_at_its_limit),     cmocka_unit_test(test_moduli_for_width),
+    };
+    int failed;
+
+    mpz_inits(product, z, NULL);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    mpz_clears(product, z, NULL);
+    return failed;
+}

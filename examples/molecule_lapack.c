@@ -87,15 +87,15 @@ static struct gaussian *add_function(struct gaussian *f, struct vec at, double a
     return f + 1;
 }
 
-/* add_basis() - even-tempered exponents a0 2.6^i. Diffuse ones make S nearly singular, as they do in practice. */
+/* add_basis() - even-tempered exponents a0 2.3^i. Diffuse ones make S nearly singular, as they do in practice. */
 static struct gaussian *add_basis(struct gaussian *f, const struct atom *atom)
 {
     int oxygen = atom->charge == 8;
     for (int i = 0; i < (oxygen ? OXYGEN_S : HYDROGEN_S); i++)
-        f = add_function(f, atom->at, 0.04 * pow(2.6, i), -1);
+        f = add_function(f, atom->at, 0.025 * pow(2.3, i), -1);
     for (int i = 0; oxygen && i < OXYGEN_P; i++)
         for (int axis = 0; axis < 3; axis++)
-            f = add_function(f, atom->at, 0.06 * pow(2.6, i), axis);
+            f = add_function(f, atom->at, 0.04 * pow(2.3, i), axis);
     return f;
 }
 

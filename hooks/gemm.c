@@ -58,9 +58,9 @@ static size_t element_size(char type)
 }
 
 /*
- * The moduli that the user asked for, else the fewest for the bits of the type and some more; 0: there are not enough.
- * A width keeps bits below the largest entry of a row or column. With the spare bits, products of rows whose entries
- * differ by up to 2^19 in size are as accurate, entry by entry, as those of a native BLAS.
+ * The moduli that the user asked for, else the fewest for the bits of the type and some more; 0: too few
+ * exist. A width keeps bits below the largest entry of a row or column. With the spare bits, products of rows
+ * whose entries differ by up to 2^19 in size are as accurate, entry by entry, as those of a native BLAS.
  */
 static int choose_moduli(const ozg_hook_gemm *call)
 {

@@ -8,6 +8,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <math.h>
 #include <pthread.h>
 #include <string.h>

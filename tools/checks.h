@@ -13,11 +13,11 @@ struct note {
     char text[256];
 };
 
-/* One check: number is 0 but for checks that come once a kernel. */
+/* One check; number is 0 but for those that come once a kernel. */
 struct check {
     const char *name;
     enum outcome (*run)(int number, struct note *note);
-    int each_kernel;
+    int each_kernel; /* once for each micro-kernel but ref, by number */
 };
 
 extern const struct check checks[];

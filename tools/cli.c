@@ -35,7 +35,8 @@ void *xmalloc(size_t bytes)
 {
     void *p = malloc(bytes ? bytes : 1);
     if (p == NULL)
-        fail("no memory for %.3g MB: take smaller matrices or a machine with more memory", (double)bytes / 1e6);
+        fail("no memory for %.3g MB: take smaller matrices or a machine with more memory",
+             (double)bytes / 1e6);
     return p;
 }
 
@@ -56,8 +57,8 @@ void quiet_argp(struct argp_state *state)
     state->err_stream = NULL;
 }
 
-void command_parse(const char *name, const struct argp_option *options, argp_parser_t parser, const char *args,
-                   const char *doc, int argc, char **argv, void *input)
+void command_parse(const char *name, const struct argp_option *options, argp_parser_t parser,
+                   const char *args, const char *doc, int argc, char **argv, void *input)
 {
     char program[64];
     struct argp argp = {.options = options, .parser = parser, .args_doc = args, .doc = doc};

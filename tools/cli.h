@@ -32,8 +32,8 @@ void check_status(ozg_status status, const ozg_context *ctx);
  * A bad option prints one line and leaves with EXIT_USAGE; --help prints and leaves with 0. name is the
  * subcommand, args the operands in its usage line, doc the text after the options.
  */
-void command_parse(const char *name, const struct argp_option *options, argp_parser_t parser, const char *args,
-                   const char *doc, int argc, char **argv, void *input);
+void command_parse(const char *name, const struct argp_option *options, argp_parser_t parser,
+                   const char *args, const char *doc, int argc, char **argv, void *input);
 
 /*
  * quiet_argp() - for ARGP_KEY_INIT of every parser: getopt says in one line what is wrong, so argp's own line
@@ -59,7 +59,8 @@ struct scalar {
 /* parse_scalar() - "x" or "x,y" (real and imaginary part). */
 struct scalar parse_scalar(const char *text, const char *what);
 
-/* accuracy_parse() - "moduli=N", "width=T", "bits=B", "native" or "rounded"; NULL: the default of the type. */
+/* accuracy_parse() - "moduli=N", "width=T", "bits=B", "native" or "rounded"; NULL: the default of the type.
+ */
 ozg_accuracy accuracy_parse(const char *text, char type, int64_t k);
 
 /* default_bits() - the bits behind the default accuracy: 53 for d and z, 24 for s and c. */

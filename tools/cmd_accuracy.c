@@ -18,7 +18,17 @@
 #include "reference.h"
 #include "table.h"
 
-enum { KEY_TABLES = 256, KEY_TYPE, KEY_MODULI, KEY_FAMILIES, KEY_SEED, KEY_BLAS, KEY_THREADS, KEY_KERNEL, KEY_JSON };
+enum {
+    KEY_TABLES = 256,
+    KEY_TYPE,
+    KEY_MODULI,
+    KEY_FAMILIES,
+    KEY_SEED,
+    KEY_BLAS,
+    KEY_THREADS,
+    KEY_KERNEL,
+    KEY_JSON
+};
 
 static const struct argp_option options[] = {
     {"tables", KEY_TABLES, "LIST", 0, "tables of the Xe2 paper: 2, 6, 8, 13 (default: all four)", 0},
@@ -71,34 +81,61 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct accuracy *q = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: quiet_argp(state); break;
-    case KEY_TABLES: q->tables = arg; break;
-    case KEY_FAMILIES: q->families = arg; break;
-    case KEY_MODULI: q->moduli = arg; break;
+    case ARGP_KEY_INIT:
+        quiet_argp(state);
+        break;
+    case KEY_TABLES:
+        q->tables = arg;
+        break;
+    case KEY_FAMILIES:
+        q->families = arg;
+        break;
+    case KEY_MODULI:
+        q->moduli = arg;
+        break;
     case KEY_TYPE:
         if (strlen(arg) != 1 || strchr("dzsc", arg[0]) == NULL)
             fail("--type is '%s': give one of the letters d, z, s, c", arg);
         q->type = arg[0];
         break;
-    case 'm': q->m = parse_int(arg, "-m", 1, 1 << 20); break;
-    case 'n': q->n = parse_int(arg, "-n", 1, 1 << 20); break;
-    case 'k': q->k = parse_int(arg, "-k", 1, 1 << 26); break;
-    case KEY_SEED: q->seed = parse_int(arg, "--seed", 0, INT64_MAX); break;
-    case KEY_BLAS: q->blas = arg; break;
-    case KEY_THREADS: q->config.threads = (int)parse_int(arg, "--threads", 1, 4096); break;
-    case KEY_KERNEL: q->config.kernel = arg; break;
-    case KEY_JSON: q->json = 1; break;
-    case ARGP_KEY_ARG: fail("accuracy takes no '%s': leave it out", arg);
-    default: return ARGP_ERR_UNKNOWN;
+    case 'm':
+        q->m = parse_int(arg, "-m", 1, 1 << 20);
+        break;
+    case 'n':
+        q->n = parse_int(arg, "-n", 1, 1 << 20);
+        break;
+    case 'k':
+        q->k = parse_int(arg, "-k", 1, 1 << 26);
+        break;
+    case KEY_SEED:
+        q->seed = parse_int(arg, "--seed", 0, INT64_MAX);
+        break;
+    case KEY_BLAS:
+        q->blas = arg;
+        break;
+    case KEY_THREADS:
+        q->config.threads = (int)parse_int(arg, "--threads", 1, 4096);
+        break;
+    case KEY_KERNEL:
+        q->config.kernel = arg;
+        break;
+    case KEY_JSON:
+        q->json = 1;
+        break;
+    case ARGP_KEY_ARG:
+        fail("accuracy takes no '%s': leave it out", arg);
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
 
-/* ---- Table 2: moduli and widths --------------------------------------------------------------------------------- */
+/* ---- Table 2: moduli and widths
+ * --------------------------------------------------------------------------------- */
 
 /*
- * log2_of_product() - log2 M of s moduli, from the widths alone: t bits need k 2^(2t+2) <= M, so the largest k that
- * still has t bits is floor(M / 2^(2t+2)).
+ * log2_of_product() - log2 M of s moduli, from the widths alone: t bits need k 2^(2t+2) <= M, so the largest
+ * k that still has t bits is floor(M / 2^(2t+2)).
  */
 static double log2_of_product(int s)
 {
@@ -123,12 +160,12 @@ static json_t *table2(void)
     json_t *rows = json_array();
     for (int s = 4; s <= 24; s += 2) {
         double bits = log2_of_product(s);
-        json_array_append_new(rows, json_pack("{s:i, s:o, s:i, s:i, s:i, s:i, s:i}", "moduli", s, "log2_product",
-                                              json_real(bits), "limbs", (int)floor(bits / 32) + 1, "k1024",
-                                              ozg_width_of_moduli('d', 1024, s), "k4096",
-                                              ozg_width_of_moduli('d', 4096, s), "k16384",
-                                              ozg_width_of_moduli('d', 16384, s), "k65536",
-                                              ozg_width_of_moduli('d', 65536, s)));
+        json_array_append_new(
+            rows,
+            json_pack("{s:i, s:o, s:i, s:i, s:i, s:i, s:i}", "moduli", s, "log2_product", json_real(bits),
+                      "limbs", (int)floor(bits / 32) + 1, "k1024", ozg_width_of_moduli('d', 1024, s), "k4096",
+                      ozg_width_of_moduli('d', 4096, s), "k16384", ozg_width_of_moduli('d', 16384, s),
+                      "k65536", ozg_width_of_moduli('d', 65536, s)));
     }
     return json_pack("{s:i, s:s, s:o}", "number", 2, "title",
                      "Table 2: moduli, 32-bit limbs and width t in bits by inner dimension", "rows", rows);
@@ -136,14 +173,15 @@ static json_t *table2(void)
 
 static void print_table2(const json_t *table)
 {
-    static const struct column columns[] = {{"moduli", "s", NULL},       {"log2_product", "log2 M", "%.1f"},
-                                            {"limbs", "limbs", NULL},    {"k1024", "t, k=1024", NULL},
-                                            {"k4096", "t, k=4096", NULL}, {"k16384", "t, k=16384", NULL},
+    static const struct column columns[] = {{"moduli", "s", NULL},         {"log2_product", "log2 M", "%.1f"},
+                                            {"limbs", "limbs", NULL},      {"k1024", "t, k=1024", NULL},
+                                            {"k4096", "t, k=4096", NULL},  {"k16384", "t, k=16384", NULL},
                                             {"k65536", "t, k=65536", NULL}};
     table_print(stdout, columns, sizeof columns / sizeof columns[0], json_object_get(table, "rows"));
 }
 
-/* ---- Tables 6, 8, 13 and the user's: errors --------------------------------------------------------------------- */
+/* ---- Tables 6, 8, 13 and the user's: errors
+ * --------------------------------------------------------------------- */
 
 /* The work of one table, in units of the bar: products of real matrices by the reference. */
 static double work_of(const struct accuracy *q, char type, int families, int methods)
@@ -176,7 +214,8 @@ static int split_families(char *list, const struct accuracy *q, char **names)
 static void append_row(json_t *rows, const char *family, const char *method, json_t *moduli, int width,
                        struct error_figures e)
 {
-    json_t *row = json_pack("{s:s, s:s, s:o, s:i}", "family", family, "method", method, "moduli", moduli, "width", width);
+    json_t *row = json_pack("{s:s, s:s, s:o, s:i}", "family", family, "method", method, "moduli", moduli,
+                            "width", width);
     json_object_set_new(row, "max_ulp", json_number(e.max_ulp));
     json_object_set_new(row, "correctly_rounded_percent", json_number(e.rounded));
     json_object_set_new(row, "componentwise", json_number(e.componentwise));
@@ -185,7 +224,8 @@ static void append_row(json_t *rows, const char *family, const char *method, jso
 }
 
 /* run_family() - one family: native, then each number of moduli. */
-static void run_family(struct accuracy *q, char type, const char *name, const int *moduli, int nmoduli, json_t *rows)
+static void run_family(struct accuracy *q, char type, const char *name, const int *moduli, int nmoduli,
+                       json_t *rows)
 {
     char method[32];
     double phi, unit = work_of(q, type, 1, 0) * 0.05;
@@ -224,11 +264,12 @@ static json_t *error_table(struct accuracy *q, const struct spec *spec)
         json_object_set_new(texts, names[i], json_text(family_text(family_find(names[i], &phi))));
         run_family(q, spec->type, names[i], moduli, nmoduli, rows);
     }
-    snprintf(title, sizeof title, "%s%.0d%serrors of %cgemm, %lld x %lld, k = %lld", spec->number ? "Table " : "",
-             spec->number, spec->number ? ": " : "", spec->type, (long long)q->m, (long long)q->n, (long long)q->k);
+    snprintf(title, sizeof title, "%s%.0d%serrors of %cgemm, %lld x %lld, k = %lld",
+             spec->number ? "Table " : "", spec->number, spec->number ? ": " : "", spec->type,
+             (long long)q->m, (long long)q->n, (long long)q->k);
     free(list);
-    return json_pack("{s:i, s:s, s:s#, s:o, s:o}", "number", spec->number, "title", title, "type", &spec->type, 1,
-                     "families", texts, "rows", rows);
+    return json_pack("{s:i, s:s, s:s#, s:o, s:o}", "number", spec->number, "title", title, "type",
+                     &spec->type, 1, "families", texts, "rows", rows);
 }
 
 static void print_error_table(const json_t *table)
@@ -251,7 +292,8 @@ static void print_error_table(const json_t *table)
         printf("an entry counts as two components; |x| = |Re x| + |Im x| in |A||B|\n");
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------ */
+/* ---- the command
+ * ------------------------------------------------------------------------------------------------ */
 
 /* chosen() - the tables to make: numbers, and for each error table its specification. */
 static int chosen(const struct accuracy *q, int *with_table2, struct spec *specs)
@@ -322,7 +364,8 @@ static json_t *begin(struct accuracy *q, int nspecs)
                           (json_int_t)q->n, "k", (json_int_t)q->k, "seed", (json_int_t)q->seed);
     json_object_set_new(o, "native_blas", q->native ? json_text(native_path(q->native)) : json_null());
     if (!q->json && nspecs > 0)
-        printf("native BLAS: %s\n", q->native ? native_path(q->native) : "none found, so the native rows are missing");
+        printf("native BLAS: %s\n",
+               q->native ? native_path(q->native) : "none found, so the native rows are missing");
     return o;
 }
 
@@ -331,7 +374,8 @@ static void emit(const struct accuracy *q, json_t *tables, json_t *table)
 {
     int number = (int)json_integer_value(json_object_get(table, "number"));
     if (!q->json) {
-        printf("%s%s\n", json_array_size(tables) ? "\n" : "", json_string_value(json_object_get(table, "title")));
+        printf("%s%s\n", json_array_size(tables) ? "\n" : "",
+               json_string_value(json_object_get(table, "title")));
         if (number == 2)
             print_table2(table);
         else

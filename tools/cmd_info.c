@@ -34,11 +34,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct info *q = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: quiet_argp(state); break;
-    case KEY_BLAS: q->blas = arg; break;
-    case KEY_JSON: q->json = 1; break;
-    case ARGP_KEY_ARG: fail("info takes no '%s': leave it out", arg);
-    default: return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_INIT:
+        quiet_argp(state);
+        break;
+    case KEY_BLAS:
+        q->blas = arg;
+        break;
+    case KEY_JSON:
+        q->json = 1;
+        break;
+    case ARGP_KEY_ARG:
+        fail("info takes no '%s': leave it out", arg);
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -68,7 +76,8 @@ static json_t *default_accuracy(void)
     return rows;
 }
 
-/* widths() - the width of each number of moduli, real types, by k; complex types have the width of twice the k. */
+/* widths() - the width of each number of moduli, real types, by k; complex types have the width of twice the
+ * k. */
 static json_t *widths(void)
 {
     json_t *rows = json_array();
@@ -174,8 +183,8 @@ static void print_facts(const json_t *o)
     static const struct column moduli[] = {{"moduli", "moduli", NULL}};
     summary_print(stdout, lines, sizeof lines / sizeof lines[0], o);
     print_by_k("Default accuracy: moduli for these bits", json_object_get(o, "default_accuracy"), type, 2);
-    print_by_k("Width in bits of a number of moduli (real; complex: as real with 2 k)", json_object_get(o, "widths"),
-               moduli, 1);
+    print_by_k("Width in bits of a number of moduli (real; complex: as real with 2 k)",
+               json_object_get(o, "widths"), moduli, 1);
 }
 
 int cmd_info(int argc, char **argv)

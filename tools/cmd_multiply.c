@@ -17,8 +17,19 @@
 #include "progress.h"
 #include "table.h"
 
-enum { KEY_ACCURACY = 256, KEY_TRANSA, KEY_TRANSB, KEY_ALPHA, KEY_BETA, KEY_C, KEY_THREADS, KEY_MEMORY, KEY_KERNEL,
-       KEY_TYPE, KEY_JSON };
+enum {
+    KEY_ACCURACY = 256,
+    KEY_TRANSA,
+    KEY_TRANSB,
+    KEY_ALPHA,
+    KEY_BETA,
+    KEY_C,
+    KEY_THREADS,
+    KEY_MEMORY,
+    KEY_KERNEL,
+    KEY_TYPE,
+    KEY_JSON
+};
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "where the product goes (needed): .h5, .npy or .mtx", 0},
@@ -32,15 +43,17 @@ static const struct argp_option options[] = {
     {"type", KEY_TYPE, "d|s|z|c", 0,
      "compute in double, float, complex double, complex float (default: as the files need)", 0},
     {"threads", KEY_THREADS, "N", 0, "CPU threads (default: as OpenMP says)", 0},
-    {"memory", KEY_MEMORY, "SIZE", 0, "workspace at most, such as 512M (default: a quarter of the memory)", 0},
+    {"memory", KEY_MEMORY, "SIZE", 0, "workspace at most, such as 512M (default: a quarter of the memory)",
+     0},
     {"kernel", KEY_KERNEL, "NAME", 0, "CPU micro-kernel (ozgemm info lists them)", 0},
     {"json", KEY_JSON, NULL, 0, "print the summary as JSON", 0},
     {0}};
 
-static const char doc[] =
-    "Multiply the matrices of two files: alpha op(A) op(B) + beta C, rounded once.\v"
-    "Files: HDF5 (FILE.h5, or FILE.h5:/DATASET), NumPy (FILE.npy), Matrix Market (FILE.mtx). An existing HDF5 output "
-    "keeps its other datasets.\n\nExample:\n  ozgemm multiply data.h5:/A data.h5:/B -o C.npy --accuracy moduli=16";
+static const char doc[] = "Multiply the matrices of two files: alpha op(A) op(B) + beta C, rounded once.\v"
+                          "Files: HDF5 (FILE.h5, or FILE.h5:/DATASET), NumPy (FILE.npy), Matrix Market "
+                          "(FILE.mtx). An existing HDF5 output "
+                          "keeps its other datasets.\n\nExample:\n  ozgemm multiply data.h5:/A data.h5:/B -o "
+                          "C.npy --accuracy moduli=16";
 
 struct multiply {
     const char *a, *b, *c, *out, *accuracy, *alpha, *beta;
@@ -63,25 +76,52 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct multiply *q = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: quiet_argp(state); break;
-    case 'o': q->out = arg; break;
-    case KEY_ACCURACY: q->accuracy = arg; break;
-    case KEY_TRANSA: q->transa = choice(arg, "--transa", "NTC"); break;
-    case KEY_TRANSB: q->transb = choice(arg, "--transb", "NTC"); break;
-    case KEY_ALPHA: q->alpha = arg; break;
-    case KEY_BETA: q->beta = arg; break;
-    case KEY_C: q->c = arg; break;
-    case KEY_TYPE: q->type = choice(arg, "--type", "dszc"); break;
-    case KEY_THREADS: q->config.threads = (int)parse_int(arg, "--threads", 1, 4096); break;
-    case KEY_MEMORY: q->config.memory_limit = parse_bytes(arg, "--memory"); break;
-    case KEY_KERNEL: q->config.kernel = arg; break;
-    case KEY_JSON: q->json = 1; break;
+    case ARGP_KEY_INIT:
+        quiet_argp(state);
+        break;
+    case 'o':
+        q->out = arg;
+        break;
+    case KEY_ACCURACY:
+        q->accuracy = arg;
+        break;
+    case KEY_TRANSA:
+        q->transa = choice(arg, "--transa", "NTC");
+        break;
+    case KEY_TRANSB:
+        q->transb = choice(arg, "--transb", "NTC");
+        break;
+    case KEY_ALPHA:
+        q->alpha = arg;
+        break;
+    case KEY_BETA:
+        q->beta = arg;
+        break;
+    case KEY_C:
+        q->c = arg;
+        break;
+    case KEY_TYPE:
+        q->type = choice(arg, "--type", "dszc");
+        break;
+    case KEY_THREADS:
+        q->config.threads = (int)parse_int(arg, "--threads", 1, 4096);
+        break;
+    case KEY_MEMORY:
+        q->config.memory_limit = parse_bytes(arg, "--memory");
+        break;
+    case KEY_KERNEL:
+        q->config.kernel = arg;
+        break;
+    case KEY_JSON:
+        q->json = 1;
+        break;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)
             fail("multiply takes two matrices: '%s' is one too many", arg);
         *(state->arg_num == 0 ? &q->a : &q->b) = arg;
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -95,11 +135,13 @@ static void parse_arguments(struct multiply *q, int argc, char **argv)
         fail("multiply needs two matrices: ozgemm multiply A B -o FILE");
     if (q->out == NULL)
         fail("multiply needs an output: add -o FILE");
-    if (q->beta && !q->c && (parse_scalar(q->beta, "--beta").d[0] != 0 || parse_scalar(q->beta, "--beta").d[1] != 0))
+    if (q->beta && !q->c &&
+        (parse_scalar(q->beta, "--beta").d[0] != 0 || parse_scalar(q->beta, "--beta").d[1] != 0))
         fail("--beta needs a matrix: add --c FILE");
 }
 
-/* ---- the problem: matrices of one type whose shapes fit ------------------------------------------------------ */
+/* ---- the problem: matrices of one type whose shapes fit
+ * ------------------------------------------------------ */
 
 struct problem {
     struct product p;
@@ -129,7 +171,8 @@ static void check_shapes(const struct multiply *q, const struct problem *w)
     size_text(&w->a, q->transa, ta);
     size_text(&w->b, q->transb, tb);
     if ((q->transb == 'N' ? w->b.rows : w->b.cols) != p->k)
-        fail("op(A) is %s and op(B) is %s: the columns of op(A) must be as many as the rows of op(B)", ta, tb);
+        fail("op(A) is %s and op(B) is %s: the columns of op(A) must be as many as the rows of op(B)", ta,
+             tb);
     if (q->c && (w->c.rows != p->m || w->c.cols != p->n))
         fail("C is %s and the product of %s and %s is %lld x %lld: the sizes must be equal",
              size_text(&w->c, 'N', tc), ta, tb, (long long)p->m, (long long)p->n);
@@ -157,13 +200,25 @@ static void read_problem(const struct multiply *q, struct problem *w)
         matrix_convert(&w->c, type, q->c);
     else
         w->c = matrix_alloc("C", type, m, n);
-    w->p = (struct product){.type = type, .transa = q->transa, .transb = q->transb, .m = m, .n = n, .k = k,
-                            .alpha = w->p.alpha, .beta = w->p.beta, .a = w->a.data, .b = w->b.data, .c = w->c.data,
-                            .lda = matrix_ld(&w->a), .ldb = matrix_ld(&w->b), .ldc = matrix_ld(&w->c),
+    w->p = (struct product){.type = type,
+                            .transa = q->transa,
+                            .transb = q->transb,
+                            .m = m,
+                            .n = n,
+                            .k = k,
+                            .alpha = w->p.alpha,
+                            .beta = w->p.beta,
+                            .a = w->a.data,
+                            .b = w->b.data,
+                            .c = w->c.data,
+                            .lda = matrix_ld(&w->a),
+                            .ldb = matrix_ld(&w->b),
+                            .ldc = matrix_ld(&w->c),
                             .accuracy = accuracy_parse(q->accuracy, type, k)};
 }
 
-/* ---- the run: in one call, or for a person who waits by blocks of columns ------------------------------------- */
+/* ---- the run: in one call, or for a person who waits by blocks of columns
+ * ------------------------------------- */
 
 /* merge() - add the report of one block to that of the others. */
 static void merge(ozg_report *sum, const ozg_report *one, int first)
@@ -179,7 +234,8 @@ static void merge(ozg_report *sum, const ozg_report *one, int first)
     sum->repaired += old.repaired;
     sum->special_cols += old.special_cols; /* each block has all rows and its own columns */
     sum->tiles += old.tiles;
-    sum->workspace_bytes = old.workspace_bytes > one->workspace_bytes ? old.workspace_bytes : one->workspace_bytes;
+    sum->workspace_bytes =
+        old.workspace_bytes > one->workspace_bytes ? old.workspace_bytes : one->workspace_bytes;
     sum->seconds_scale += old.seconds_scale;
     sum->seconds_split += old.seconds_split;
     sum->seconds_product += old.seconds_product;
@@ -190,8 +246,9 @@ static void merge(ozg_report *sum, const ozg_report *one, int first)
 }
 
 /*
- * block_columns() - columns of C between two steps of the bar; n: one call. A step is about 2^36 low-precision
- * operations, at least 64 columns and at most a hundredth of the product. The bits do not depend on it.
+ * block_columns() - columns of C between two steps of the bar; n: one call. A step is about 2^36
+ * low-precision operations, at least 64 columns and at most a hundredth of the product. The bits do not
+ * depend on it.
  */
 static int64_t block_columns(const struct product *p)
 {
@@ -203,27 +260,36 @@ static int64_t block_columns(const struct product *p)
     return block > least ? block : least;
 }
 
-/* prepare() - A scaled and split once for all blocks, if a quarter of the memory limit is enough for it. */
-static ozg_operand *prepare(ozg_context *ctx, const struct product *p, size_t limit)
+/*
+ * prepare() - for several blocks: A scaled and split once, if a quarter of the memory limit is enough for it;
+ * the workspace then has the rest. Opens the context.
+ */
+static ozg_operand *prepare(ozg_context **ctx, const struct multiply *q, const struct product *p, int blocks)
 {
     ozg_operand *operand = NULL;
-    double bytes = (double)p->m * (double)p->k * 64 * (type_complex(p->type) ? 2 : 1);
-    if (bytes > (double)limit / 4)
-        return NULL;
-    if (ozg_operand_create(&operand, ctx, p->type, 'A', p->transa, p->m, p->k, p->a, p->lda, p->accuracy) != OZG_OK)
-        return NULL; /* no more than a saving: the product itself will say what is wrong */
+    ozg_config config = q->config;
+    size_t limit = config.memory_limit ? config.memory_limit : physical_memory() / 4;
+    double bytes = (double)p->m * (double)p->k * (type_complex(p->type) ? 106 : 57); /* at most: 49 moduli */
+    int worth = blocks && bytes <= (double)limit / 4;
+    if (worth)
+        config.memory_limit = limit - limit / 4;
+    check_status(ozg_create(ctx, &config), NULL);
+    if (worth)
+        check_status(ozg_operand_create(&operand, *ctx, p->type, 'A', p->transa, p->m, p->k, p->a, p->lda,
+                                        p->accuracy),
+                     *ctx);
     return operand;
 }
 
-static void run(ozg_context *ctx, const struct multiply *q, const struct problem *w, ozg_report *report)
+static void run(const struct multiply *q, const struct problem *w, ozg_report *report)
 {
     struct product p = w->p;
     struct progress bar;
+    ozg_context *ctx;
     int64_t block = block_columns(&p);
     size_t size = type_size(p.type);
-    size_t limit = q->config.memory_limit ? q->config.memory_limit : physical_memory() / 4;
     double start = seconds_now();
-    ozg_operand *pa = block < p.n ? prepare(ctx, &p, limit) : NULL;
+    ozg_operand *pa = prepare(&ctx, q, &p, block < p.n);
     double prepared = pa ? seconds_now() - start : 0;
     p.pa = pa;
     progress_begin(&bar, (double)p.n);
@@ -242,9 +308,11 @@ static void run(ozg_context *ctx, const struct multiply *q, const struct problem
     report->seconds_split += prepared;
     report->seconds_total += prepared;
     ozg_operand_destroy(pa);
+    ozg_destroy(ctx);
 }
 
-/* ---- the summary ---------------------------------------------------------------------------------------------- */
+/* ---- the summary
+ * ---------------------------------------------------------------------------------------------- */
 
 /* largest() - the largest finite component of C. */
 static double largest(const struct matrix *c)
@@ -259,14 +327,15 @@ static double largest(const struct matrix *c)
     return most;
 }
 
-static json_t *facts(const struct multiply *q, const struct problem *w, const ozg_report *r, double read, double write)
+static json_t *facts(const struct multiply *q, const struct problem *w, const ozg_report *r, double read,
+                     double write)
 {
     const struct product *p = &w->p;
     char shapes[160];
     double flops = (type_complex(p->type) ? 8.0 : 2.0) * (double)p->m * (double)p->n * (double)p->k;
     double most = largest(&w->c);
-    snprintf(shapes, sizeof shapes, "(%lld x %lld) (%lld x %lld)", (long long)p->m, (long long)p->k, (long long)p->k,
-             (long long)p->n);
+    snprintf(shapes, sizeof shapes, "(%lld x %lld) (%lld x %lld)", (long long)p->m, (long long)p->k,
+             (long long)p->k, (long long)p->n);
     json_t *o = json_object();
     json_object_set_new(o, "a", json_text(q->a));
     json_object_set_new(o, "b", json_text(q->b));
@@ -340,15 +409,13 @@ int cmd_multiply(int argc, char **argv)
 {
     struct multiply q;
     struct problem w;
-    ozg_context *ctx;
     ozg_report report = {0};
     parse_arguments(&q, argc, argv);
     output_open(q.out);
     double start = seconds_now();
     read_problem(&q, &w);
     double read = seconds_now() - start;
-    check_status(ozg_create(&ctx, &q.config), NULL);
-    run(ctx, &q, &w, &report);
+    run(&q, &w, &report);
     start = seconds_now();
     output_write(&w.c);
     json_t *o = facts(&q, &w, &report, read, seconds_now() - start);
@@ -358,7 +425,6 @@ int cmd_multiply(int argc, char **argv)
         print_summary(o);
         json_decref(o);
     }
-    ozg_destroy(ctx);
     matrix_free(&w.a);
     matrix_free(&w.b);
     matrix_free(&w.c);

@@ -1,5 +1,6 @@
 /*
- * commands.h - the subcommands of ozgemm. Each parses its own arguments (argv[0] is its name) and returns the exit code.
+ * commands.h - the subcommands of ozgemm. Each parses its own arguments (argv[0] is its name) and returns the
+ * exit code.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,8 +1,9 @@
 /*
  * families.h - the test matrices of "ozgemm accuracy".
  *
- * Every entry is a function of the seed, the matrix and its place alone, so a family is the same for every order of
- * work. Families that use exp, log, sin or cos may differ in last bits between C libraries; the others may not.
+ * Every entry is a function of the seed, the matrix and its place alone, so a family is the same for every
+ * order of work. Families that use exp, log, sin or cos may differ in last bits between C libraries; the
+ * others may not.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +16,8 @@
 
 struct family; /* one kind of matrices */
 
-/* family_find() - by name: "uni", "unigrid", "phi2", "phi=0.5", ...; *phi is the number behind phi. NULL: none. */
+/* family_find() - by name: "uni", "unigrid", "phi2", "phi=0.5", ...; *phi is the number behind phi. NULL:
+ * none. */
 const struct family *family_find(const char *name, double *phi);
 
 /* family_fill() - A (m x k) and B (k x n), whose type and sizes are set. */

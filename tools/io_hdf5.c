@@ -12,10 +12,21 @@
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
 static const char default_dataset[] = "/matrix";
+
+/* start() - no messages of HDF5's own, and no second attempt at exit to write what a full disk refused. */
+static void start(void)
+{
+    static int started;
+    if (!started++) {
+        H5dont_atexit();
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    }
+}
 
 /* complex_type() - the compound {r, i} in memory, with the names that the file uses. */
 static hid_t complex_type(char type, const char *re, const char *im)
@@ -71,7 +82,8 @@ static char element_type(hid_t set, const char *path, hid_t *memory, int *intege
         *memory = H5Tcopy(type == 's' ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE);
     H5Tclose(t);
     if (type == 0)
-        fail("%s: the dataset is not of real numbers, integers or pairs {r, i}: save it as one of these", path);
+        fail("%s: the dataset is not of real numbers, integers or pairs {r, i}: save it as one of these",
+             path);
     return type;
 }
 
@@ -161,7 +173,8 @@ static void read_rows(hid_t set, const char *path, hid_t memory, int integer, st
             fail("%s: the data cannot be read: the file is cut short or damaged", path);
         H5Sclose(part);
         if (integer)
-            integers_to_double(buffer, (size_t)count * (size_t)x->cols, H5Tget_sign(memory) == H5T_SGN_2, path);
+            integers_to_double(buffer, (size_t)count * (size_t)x->cols, H5Tget_sign(memory) == H5T_SGN_2,
+                               path);
         matrix_put_rows(x, i, count, buffer);
     }
     H5Sclose(space);
@@ -173,7 +186,7 @@ struct matrix hdf5_read(const char *path, const char *dataset)
     hid_t memory = -1;
     int integer;
     int64_t shape[2];
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    start();
     if (H5Fis_hdf5(path) <= 0)
         fail("%s: is no HDF5 file, or is cut short", path);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -212,15 +225,18 @@ static int write_rows(hid_t set, hid_t memory, const struct matrix *x)
 /* open_output() - the copy of an existing file without the dataset, or a new file. */
 static hid_t open_output(const char *path, const char *dataset, const char *name)
 {
+    struct stat info;
     htri_t old = H5Fis_hdf5(path);
+    if (old <= 0 && stat(path, &info) == 0 && info.st_size > 0)
+        fail("%s: exists and is no HDF5 file: choose another output", name);
     hid_t file = old > 0 ? H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT)
                          : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     if (file < 0)
         fail("%s: cannot be opened as HDF5 for writing", name);
     if (old > 0 && H5Lexists(file, dataset, H5P_DEFAULT) > 0) {
-        H5O_info_t info;
-        if (H5Oget_info_by_name2(file, dataset, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
-            info.type != H5O_TYPE_DATASET)
+        H5O_info_t object;
+        if (H5Oget_info_by_name2(file, dataset, &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+            object.type != H5O_TYPE_DATASET)
             fail("%s: %s is no dataset: choose another name for the output", name, dataset);
         H5Ldelete(file, dataset, H5P_DEFAULT);
     }
@@ -231,8 +247,7 @@ void hdf5_write(const char *path, const char *dataset, const char *name, const s
 {
     hsize_t size[2] = {(hsize_t)x->rows, (hsize_t)x->cols};
     const char *where = dataset ? dataset : default_dataset;
-    H5dont_atexit(); /* after a full disk the library must not try again at exit */
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    start();
     hid_t file = open_output(path, where, name);
     hid_t memory = type_complex(x->type) ? complex_type(x->type, "r", "i")
                                          : H5Tcopy(x->type == 's' ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE);
@@ -241,7 +256,8 @@ void hdf5_write(const char *path, const char *dataset, const char *name, const s
     hid_t space = H5Screate_simple(2, size, NULL);
     hid_t set = H5Dcreate2(file, where, memory, space, links, H5P_DEFAULT, H5P_DEFAULT);
     if (set < 0)
-        fail("%s: the dataset %s cannot be made: choose another name or check the space on the disk", name, where);
+        fail("%s: the dataset %s cannot be made: choose another name or check the space on the disk", name,
+             where);
     int good = write_rows(set, memory, x);
     H5Sclose(space);
     H5Pclose(links);

@@ -1,8 +1,8 @@
 /*
  * io_mtx.c - Matrix Market files: coordinate and array; real, complex, integer and pattern; all symmetries.
  *
- * Format: https://math.nist.gov/MatrixMarket/formats.html. Read into a dense matrix of double ('d' or 'z'); entries
- * must lie in the matrix, in the lower triangle of a symmetric one, and come once.
+ * Format: https://math.nist.gov/MatrixMarket/formats.html. Read into a dense matrix of double ('d' or 'z');
+ * entries must lie in the matrix, in the lower triangle of a symmetric one, and come once.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -71,7 +71,8 @@ static void read_banner(struct reader *r)
         fail("%s: is no Matrix Market file: line 1 must be '%%%%MatrixMarket matrix ...'", r->path);
     int fo = word_of(format, formats), fi = word_of(field, fields), sy = word_of(symmetry, symmetries);
     if (fo < 0 || fi < 0 || sy < 0)
-        fail("%s: line 1: '%s %s %s' is not known: see the Matrix Market formats", r->path, format, field, symmetry);
+        fail("%s: line 1: '%s %s %s' is not known: see the Matrix Market formats", r->path, format, field,
+             symmetry);
     r->coordinate = fo;
     r->field = (enum field)fi;
     r->symmetry = (enum symmetry)sy;
@@ -174,15 +175,16 @@ static void read_coordinate(struct reader *r, struct matrix *x)
         fail("%s: no memory for %.3g MB", r->path, (double)count / 8e6);
     for (int64_t e = 0; e < r->entries; e++) {
         if (!next_line(r))
-            fail("%s: has %lld of %lld entries: the file is cut short", r->path, (long long)e, (long long)r->entries);
+            fail("%s: has %lld of %lld entries: the file is cut short", r->path, (long long)e,
+                 (long long)r->entries);
         char *p = r->line;
         int64_t i = integer_word(r, &p, 1, "row") - 1, j = integer_word(r, &p, 1, "column") - 1;
         if (i >= r->rows || j >= r->cols)
-            fail("%s: line %ld: entry (%lld, %lld) lies outside of the %lld x %lld matrix", r->path, r->number,
-                 (long long)i + 1, (long long)j + 1, (long long)r->rows, (long long)r->cols);
+            fail("%s: line %ld: entry (%lld, %lld) lies outside of the %lld x %lld matrix", r->path,
+                 r->number, (long long)i + 1, (long long)j + 1, (long long)r->rows, (long long)r->cols);
         if (r->symmetry != GENERAL && i < j + (r->symmetry == SKEW))
-            fail("%s: line %ld: entry (%lld, %lld) is not in the lower triangle that this symmetry stores", r->path,
-                 r->number, (long long)i + 1, (long long)j + 1);
+            fail("%s: line %ld: entry (%lld, %lld) is not in the lower triangle that this symmetry stores",
+                 r->path, r->number, (long long)i + 1, (long long)j + 1);
         size_t at = (size_t)(i + j * r->rows);
         if (seen[at / 8] >> at % 8 & 1)
             fail("%s: line %ld: entry (%lld, %lld) comes twice", r->path, r->number, (long long)i + 1,

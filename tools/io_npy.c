@@ -212,7 +212,8 @@ static double integer_value(const unsigned char *raw, size_t e, const struct hea
 }
 
 /* decode() - count elements of the file become elements of x's type, in place or in number. */
-static const void *decode(unsigned char *raw, double *number, size_t count, const struct header *h, const char *path)
+static const void *decode(unsigned char *raw, double *number, size_t count, const struct header *h,
+                          const char *path)
 {
     size_t parts = h->kind == 'c' ? 2 : 1;
     if (h->swapped)
@@ -269,9 +270,10 @@ void npy_write(const char *path, const char *name, const struct matrix *x)
     FILE *f = fopen(path, "wb");
     if (f == NULL)
         fail("%s: cannot be written: %s", name, strerror(errno));
-    int n = snprintf(text, sizeof text, "{'descr': '%c%c%zu', 'fortran_order': True, 'shape': (%lld, %lld), }",
-                     little_endian() ? '<' : '>', type_complex(x->type) ? 'c' : 'f',
-                     part * (type_complex(x->type) ? 2 : 1), (long long)x->rows, (long long)x->cols);
+    int n =
+        snprintf(text, sizeof text, "{'descr': '%c%c%zu', 'fortran_order': True, 'shape': (%lld, %lld), }",
+                 little_endian() ? '<' : '>', type_complex(x->type) ? 'c' : 'f',
+                 part * (type_complex(x->type) ? 2 : 1), (long long)x->rows, (long long)x->cols);
     /* 10 bytes, then text, blanks and a newline: 128 in all, so that the data are aligned to 64 */
     memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
     memset(header + 10, ' ', sizeof header - 11);

@@ -77,7 +77,8 @@ void matrix_convert(struct matrix *x, char type, const char *name)
 enum { TILE = 32 };
 
 /* transpose() - dst[j + i ldd] = src[i + j lds] for i < rows, j < cols; elements of size bytes. */
-static void transpose(char *dst, size_t ldd, const char *src, size_t lds, size_t rows, size_t cols, size_t size)
+static void transpose(char *dst, size_t ldd, const char *src, size_t lds, size_t rows, size_t cols,
+                      size_t size)
 {
     for (size_t jb = 0; jb < cols; jb += TILE)
         for (size_t ib = 0; ib < rows; ib += TILE)
@@ -96,8 +97,8 @@ void matrix_put_rows(struct matrix *x, int64_t first, int64_t count, const void 
 void matrix_get_rows(const struct matrix *x, int64_t first, int64_t count, void *dst)
 {
     size_t size = type_size(x->type);
-    transpose(dst, (size_t)x->cols, (const char *)x->data + (size_t)first * size, (size_t)x->rows, (size_t)count,
-              (size_t)x->cols, size);
+    transpose(dst, (size_t)x->cols, (const char *)x->data + (size_t)first * size, (size_t)x->rows,
+              (size_t)count, (size_t)x->cols, size);
 }
 
 int64_t lines_per_block(int64_t lines, int64_t length, size_t size)

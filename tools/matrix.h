@@ -27,8 +27,8 @@ void matrix_free(struct matrix *x);
 int64_t matrix_ld(const struct matrix *x);
 
 /*
- * matrix_convert() - to another type, in place. Real to complex and float to double are exact; double to float
- * rounds to nearest; complex to real drops zeros and calls fail() if there is another imaginary part.
+ * matrix_convert() - to another type, in place. Real to complex and float to double are exact; double to
+ * float rounds to nearest; complex to real drops zeros and calls fail() if there is another imaginary part.
  */
 void matrix_convert(struct matrix *x, char type, const char *name);
 
@@ -38,7 +38,8 @@ void matrix_put_rows(struct matrix *x, int64_t first, int64_t count, const void 
 /* matrix_get_rows() - the reverse: count rows, row-major, into dst. */
 void matrix_get_rows(const struct matrix *x, int64_t first, int64_t count, void *dst);
 
-/* lines_per_block() - how many of these lines, each length elements of size bytes, make a block of about 4 MB. */
+/* lines_per_block() - how many of these lines, each length elements of size bytes, make a block of about 4
+ * MB. */
 int64_t lines_per_block(int64_t lines, int64_t length, size_t size);
 
 /* integer_exact() - is this magnitude a double without rounding? */

@@ -15,8 +15,8 @@
 struct matrix matrix_read(const char *name);
 
 /*
- * output_open() - make the temporary file beside name, before any long work: an output that cannot be written is
- * refused at once. At most one output a process. The temporary file vanishes at exit, whatever the reason,
+ * output_open() - make the temporary file beside name, before any long work: an output that cannot be written
+ * is refused at once. At most one output a process. The temporary file vanishes at exit, whatever the reason,
  * unless output_write() has renamed it.
  */
 void output_open(const char *name);
@@ -24,14 +24,15 @@ void output_open(const char *name);
 /* output_write() - write the matrix, flush it to the disk and give it its name. */
 void output_write(const struct matrix *x);
 
-/* ---- one reader and one writer a format; path is the file without the dataset ------------------------------- */
+/* ---- one reader and one writer a format; path is the file without the dataset
+ * ------------------------------- */
 
 struct matrix hdf5_read(const char *path, const char *dataset);
 struct matrix npy_read(const char *path);
 struct matrix mtx_read(const char *path);
 
-/* Writers fill the file at path; name is what messages call it. hdf5_write() replaces the dataset and keeps the
- * other contents of the file. */
+/* Writers fill the file at path; name is what messages call it. hdf5_write() replaces the dataset and keeps
+ * the other contents of the file. */
 void hdf5_write(const char *path, const char *dataset, const char *name, const struct matrix *x);
 void npy_write(const char *path, const char *name, const struct matrix *x);
 void mtx_write(const char *path, const char *name, const struct matrix *x);

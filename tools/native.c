@@ -1,8 +1,8 @@
 /*
  * native.c - the BLAS of the system, found at run time, as the row to compare with.
  *
- * The library is opened privately and asked by its own handle: the layer libozgemm_blas.so, if it is preloaded, does
- * not come between.
+ * The library is opened privately and asked by its own handle: the layer libozgemm_blas.so, if it is
+ * preloaded, does not come between.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -12,7 +12,8 @@
 
 struct native;
 
-/* native_open() - a library by file name; NULL: libblas.so.3, then OpenBLAS. Returns NULL if there is none. */
+/* native_open() - a library by file name; NULL: libblas.so.3, then OpenBLAS. Returns NULL if there is none.
+ */
 struct native *native_open(const char *file);
 
 void native_close(struct native *lib);
@@ -20,7 +21,8 @@ void native_close(struct native *lib);
 /* native_path() - the file that was loaded. */
 const char *native_path(const struct native *lib);
 
-/* native_gemm() - C := A B by ?gemm_. Returns 0 if the sizes do not fit the 32-bit integers of this interface. */
+/* native_gemm() - C := A B by ?gemm_. Returns 0 if the sizes do not fit the 32-bit integers of this
+ * interface. */
 int native_gemm(const struct native *lib, const struct matrix *a, const struct matrix *b, struct matrix *c);
 
 #endif

@@ -25,18 +25,17 @@ static const struct {
     {"info", cmd_info},
 };
 
-static const char doc[] =
-    "High-precision matrix products on low-precision matrix engines.\n\n"
-    "Commands:\n"
-    "  multiply   the product of two matrices in files (HDF5, .npy, Matrix Market)\n"
-    "  accuracy   errors against the exact product, by family of matrices and method\n"
-    "  check      self-test of this machine, in seconds\n"
-    "  info       what is available here and what would be used\n"
-    "\v"
-    "Examples:\n"
-    "  ozgemm multiply A.npy B.npy -o C.npy --transa t\n"
-    "  ozgemm accuracy --families uni,phi2 --moduli 14,16,18 -k 1000\n\n"
-    "\"ozgemm COMMAND --help\" explains one command; the manual is ozgemm(1).";
+static const char doc[] = "High-precision matrix products on low-precision matrix engines.\n\n"
+                          "Commands:\n"
+                          "  multiply   the product of two matrices in files (HDF5, .npy, Matrix Market)\n"
+                          "  accuracy   errors against the exact product, by family of matrices and method\n"
+                          "  check      self-test of this machine, in seconds\n"
+                          "  info       what is available here and what would be used\n"
+                          "\v"
+                          "Examples:\n"
+                          "  ozgemm multiply A.npy B.npy -o C.npy --transa t\n"
+                          "  ozgemm accuracy --families uni,phi2 --moduli 14,16,18 -k 1000\n\n"
+                          "\"ozgemm COMMAND --help\" explains one command; the manual is ozgemm(1).";
 
 static void print_version(FILE *f, struct argp_state *state)
 {

@@ -112,7 +112,8 @@ static void add_product(fmpz_mat_t x, fmpz_mat_t y, fmpz_mat_struct *to, int sig
  * add_chunk() - the inner indices p0 .. p0 + count - 1. Complex by three products:
  * Re = Ar Br - Ai Bi, Im = (Ar + Ai)(Br + Bi) - Ar Br - Ai Bi.
  */
-static void add_chunk(struct reference *r, const struct matrix *a, const struct matrix *b, int64_t p0, int64_t count)
+static void add_chunk(struct reference *r, const struct matrix *a, const struct matrix *b, int64_t p0,
+                      int64_t count)
 {
     fmpz_mat_t x[2], y[2];
     for (int part = 0; part < r->parts; part++) {
@@ -164,7 +165,8 @@ static double *product_of_magnitudes(const struct matrix *a, const struct matrix
 struct reference *reference_make(const struct matrix *a, const struct matrix *b, struct progress *progress)
 {
     struct reference *r = xmalloc(sizeof *r);
-    *r = (struct reference){.type = a->type, .m = a->rows, .n = b->cols, .parts = type_complex(a->type) ? 2 : 1};
+    *r = (struct reference){
+        .type = a->type, .m = a->rows, .n = b->cols, .parts = type_complex(a->type) ? 2 : 1};
     r->row = line_exponents(a, 1, r->parts);
     r->col = line_exponents(b, 0, r->parts);
     r->magnitude = product_of_magnitudes(a, b);
@@ -175,7 +177,8 @@ struct reference *reference_make(const struct matrix *a, const struct matrix *b,
         int64_t count = a->cols - p < CHUNK ? a->cols - p : CHUNK;
         add_chunk(r, a, b, p, count);
         if (progress)
-            progress_step(progress, (double)r->m * (double)r->n * (double)count * (r->parts == 2 ? 3 : 1), "exact reference");
+            progress_step(progress, (double)r->m * (double)r->n * (double)count * (r->parts == 2 ? 3 : 1),
+                          "exact reference");
     }
     return r;
 }

@@ -1,8 +1,8 @@
 /*
  * reference.h - the exact product of two matrices and the error of a computed one.
  *
- * Each row of A and column of B is a power of two times a vector of integers; FLINT multiplies the integers, MPFR
- * compares and rounds. Nothing is approximated but the printed figures.
+ * Each row of A and column of B is a power of two times a vector of integers; FLINT multiplies the integers,
+ * MPFR compares and rounds. Nothing is approximated but the printed figures.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,7 +28,8 @@ int reference_available(void);
 /* reference_missing() - the sentence for a build without. */
 extern const char reference_missing[];
 
-/* reference_make() - the exact product; A and B must be finite. progress may be NULL; it gets m n k units of work (complex: 3 m n k). */
+/* reference_make() - the exact product; A and B must be finite. progress may be NULL; it gets m n k units of
+ * work (complex: 3 m n k). */
 struct reference *reference_make(const struct matrix *a, const struct matrix *b, struct progress *progress);
 
 void reference_free(struct reference *r);

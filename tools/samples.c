@@ -27,7 +27,8 @@ static struct layout layout_of(char type)
 static uint64_t encode(struct layout l, int sign, int exponent, uint64_t significand)
 {
     int width = l.digits == 52 ? 63 : 31;
-    return (uint64_t)sign << width | (uint64_t)exponent << l.digits | (significand & (((uint64_t)1 << l.digits) - 1));
+    return (uint64_t)sign << width | (uint64_t)exponent << l.digits |
+           (significand & (((uint64_t)1 << l.digits) - 1));
 }
 
 /* encode_integer() - a small integer as bits. */
@@ -45,15 +46,21 @@ static uint64_t special(struct layout l, uint64_t r)
 {
     int most = 2 * l.bias + 1;
     switch (r >> 8 & 63) {
-    case 0: return encode(l, 0, most, (uint64_t)1 << (l.digits - 1));
-    case 1: return encode(l, 0, most, 0);
-    case 2: return encode(l, 1, most, 0);
+    case 0:
+        return encode(l, 0, most, (uint64_t)1 << (l.digits - 1));
+    case 1:
+        return encode(l, 0, most, 0);
+    case 2:
+        return encode(l, 1, most, 0);
     case 3:
     case 4:
-    case 5: return 0;
+    case 5:
+        return 0;
     case 6:
-    case 7: return encode(l, 1, 0, 0);
-    default: return encode_integer(l, (int64_t)(r & 15) - 8);
+    case 7:
+        return encode(l, 1, 0, 0);
+    default:
+        return encode_integer(l, (int64_t)(r & 15) - 8);
     }
 }
 
@@ -62,10 +69,14 @@ static uint64_t number_bits(struct layout l, enum kind kind, uint64_t r)
 {
     int range = l.digits == 52 ? 20 : 10;
     switch (kind) {
-    case KIND_UNIFORM: return encode(l, (int)(r >> 63), l.bias - 20 + (int)(r >> 52 & 1023) % 40, r);
-    case KIND_INTEGER: return encode_integer(l, (int64_t)(r >> (63 - range)) - ((int64_t)1 << range));
-    case KIND_SUBNORMAL: return encode(l, (int)(r >> 63), (int)(r >> 62 & 1), r);
-    default: return special(l, r);
+    case KIND_UNIFORM:
+        return encode(l, (int)(r >> 63), l.bias - 20 + (int)(r >> 52 & 1023) % 40, r);
+    case KIND_INTEGER:
+        return encode_integer(l, (int64_t)(r >> (63 - range)) - ((int64_t)1 << range));
+    case KIND_SUBNORMAL:
+        return encode(l, (int)(r >> 63), (int)(r >> 62 & 1), r);
+    default:
+        return special(l, r);
     }
 }
 
@@ -81,6 +92,14 @@ static void fill(struct matrix *x, enum kind kind, uint64_t stream)
         else
             memcpy((float *)x->data + e, &half, 4);
     }
+}
+
+struct sample golden_sample(char type, enum kind kind, int rounded)
+{
+    int64_t k = kind == KIND_SPECIAL ? 5 : 75; /* few terms, so that not every sum has a NaN */
+    if (rounded)
+        return (struct sample){type, 'T', 'C', 21, 18, k, kind, 1, ozg_moduli(8)};
+    return (struct sample){type, 'N', 'N', 23, 19, 67, kind, 0, ozg_width(type_double(type) ? 95 : 66)};
 }
 
 struct sample_data sample_fill(const struct sample *s)

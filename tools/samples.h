@@ -25,6 +25,13 @@ struct sample {
     ozg_accuracy accuracy;
 };
 
+/*
+ * golden_sample() - the products that all machines have in common. rounded = 0: wide enough to keep every
+ * bit, so that the result is the correctly rounded product. rounded = 1: 8 moduli, op, alpha and beta;
+ * special values too.
+ */
+struct sample golden_sample(char type, enum kind kind, int rounded);
+
 /* The data of a sample: A and B as stored (transposed ones with their sizes exchanged), and C. */
 struct sample_data {
     struct matrix a, b, c;

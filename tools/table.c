@@ -15,7 +15,8 @@ static void join(char *text, const json_t *array)
     size_t i, used = 0;
     const json_t *item;
     text[0] = '\0';
-    json_array_foreach((json_t *)array, i, item) {
+    json_array_foreach((json_t *)array, i, item)
+    {
         const char *word = json_string_value(item);
         if (word && used + strlen(word) + 2 < CELL)
             used += (size_t)snprintf(text + used, CELL - used, "%s%s", i ? " " : "", word);
@@ -50,7 +51,8 @@ static int column_width(const struct column *c, const json_t *rows, int *numeric
     size_t index, width = strlen(c->head);
     const json_t *row;
     *numeric = 1;
-    json_array_foreach((json_t *)rows, index, row) {
+    json_array_foreach((json_t *)rows, index, row)
+    {
         *numeric &= cell(text, json_object_get(row, c->key), c->format);
         if (strlen(text) > width)
             width = strlen(text);
@@ -93,8 +95,7 @@ void table_print(FILE *f, const struct column *columns, int ncolumns, const json
     for (int i = 0; i < total; i++)
         fputc('-', f);
     fputc('\n', f);
-    json_array_foreach((json_t *)rows, index, row)
-        line_print(f, columns, ncolumns, width, numeric, row);
+    json_array_foreach((json_t *)rows, index, row) line_print(f, columns, ncolumns, width, numeric, row);
 }
 
 void summary_print(FILE *f, const struct column *lines, int nlines, const json_t *object)

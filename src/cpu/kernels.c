@@ -1,5 +1,5 @@
 /*
- * kernels.c - the list of micro-kernels as an array, and what this machine can run of it.
+ * kernels.c - the list of micro-kernels as an array.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,22 +19,6 @@ static const ozg_kernel kernels[] = {
 #include "cpu/kernels.inc"
 #undef OZG_KERNEL
 };
-
-unsigned ozg_cpu_isa(void)
-{
-    unsigned isa = 0;
-
-#if defined(__x86_64__) && defined(__GNUC__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2"))
-        isa |= OZG_ISA_AVX2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vnni"))
-        isa |= OZG_ISA_AVX512VNNI;
-#endif
-    return isa;
-}
 
 const ozg_kernel *ozg_kernel_at(unsigned isa, int index)
 {

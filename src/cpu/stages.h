@@ -10,10 +10,11 @@
 #include "arith/residue.h"
 #include "cpu/kernel.h"
 
-ozg_scale_fn ozg_scale_ref, ozg_scale_avx2;
-ozg_split_fn ozg_split_ref, ozg_split_avx2;
-ozg_product_fn ozg_product_ref, ozg_product_16x6x2_avx2;
-ozg_reduce_fn ozg_reduce_ref, ozg_reduce_avx2;
-ozg_crt_fn ozg_crt_ref, ozg_crt_avx2;
+ozg_scale_fn ozg_scale_ref, ozg_scale_avx2, ozg_scale_avx512;
+ozg_split_fn ozg_split_ref, ozg_split_avx2, ozg_split_avx512;
+ozg_product_fn ozg_product_ref, ozg_product_16x6x2_avx2, ozg_product_32x12x4_avx512vnni,
+    ozg_product_32x32x64_amxint8;
+ozg_reduce_fn ozg_reduce_ref, ozg_reduce_avx2, ozg_reduce_avx512;
+ozg_crt_fn ozg_crt_ref, ozg_crt_avx2, ozg_crt_avx512;
 
 #endif

@@ -1,260 +1,238 @@
 /*
- * stages_tmpl.h - scale, split, reduce and reconstruct as loops over whole strips, which compilers turn into
- * vector code.
- *
- * Include with
+ * stages_tmpl.h - scale, split, reduce and reconstruct in vectors. Include after a vec_*.h, with
  *     STAGE(name)   the name with the suffix of the instruction set, e.g. ozg_##name##_avx2
- *     TARGET        the function attribute that allows it
- *     vec, VEC_LANES, vec_load, vec_store, vec_set1, vec_madd   vectors of 32-bit numbers; vec_madd(acc, x,
- * y) adds the products of the signed 16-bit halves of x and y Same bits as the _ref versions (tests/kernels
- * compares each). All integer arithmetic, see arith/residue.h.
+ *
+ * Same bits as the _ref versions, to which tests/kernels compares each; the formulas are explained there and
+ * in arith/residue.h. All integer arithmetic. A recurring step: x - m wraps to a large number if x < m, so
+ * that the unsigned minimum of x and x - m is x mod m for x < 2 m.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cpu/stages.h"
 
-#define ABS_BITS (~OZG_F64_SIGN)
+/* ---- scale --------------------------------------------------------------------------------------- */
 
-/* ---- scale -------------------------------------------------------------------------------------- */
+#define LANES64 (VEC_LANES / 2)
 
-/* largest[i] = max over p of |x[i + p ld]|, `count` contiguous doubles a step. */
-TARGET static void largest_across(const unsigned char *x, int64_t step, int64_t k, int64_t count,
-                                  uint64_t *largest)
+VEC vec64 magnitude(const uint64_t *x)
 {
-    for (int64_t p = 0; p < k; p++, x += 8 * step)
-        for (int64_t i = 0; i < count; i++) {
-            int64_t bits;
-
-            memcpy(&bits, x + 8 * i, 8);
-            bits &= (int64_t)ABS_BITS;
-            largest[i] = (int64_t)largest[i] < bits ? (uint64_t)bits : largest[i];
-        }
+    return vec64_and(vec_load(x), vec64_set1(~OZG_F64_SIGN));
 }
 
-/* max |x[p]| over n contiguous doubles */
-TARGET static uint64_t largest_along(const unsigned char *x, int64_t n)
+/* largest[i] = max over p of |x[i + p step]| for i < count */
+TARGET static void largest_across(const uint64_t *x, int64_t step, int64_t k, int64_t count,
+                                  uint64_t *largest)
 {
-    int64_t most[8] = {0};
+    int64_t i = 0;
+
+    for (; i + 2 * LANES64 <= count; i += 2 * LANES64) {
+        vec64 most0 = vec64_set1(0), most1 = most0;
+
+        for (int64_t p = 0; p < k; p++) {
+            most0 = vec64_max(most0, magnitude(x + i + p * step));
+            most1 = vec64_max(most1, magnitude(x + i + LANES64 + p * step));
+        }
+        vec_store(largest + i, most0);
+        vec_store(largest + i + LANES64, most1);
+    }
+    for (; i < count; i++) {
+        largest[i] = 0;
+        for (int64_t p = 0; p < k; p++) {
+            const uint64_t bits = x[i + p * step] & ~OZG_F64_SIGN;
+
+            largest[i] = largest[i] < bits ? bits : largest[i];
+        }
+    }
+}
+
+/* max |x[p]| over n contiguous numbers */
+TARGET static uint64_t largest_along(const uint64_t *x, int64_t n)
+{
+    uint64_t lane[LANES64], largest = 0;
+    vec64 most0 = vec64_set1(0), most1 = most0;
     int64_t p = 0;
 
-    for (; p + 8 <= n; p += 8)
-        for (int q = 0; q < 8; q++) {
-            int64_t bits;
-
-            memcpy(&bits, x + 8 * (p + q), 8);
-            bits &= (int64_t)ABS_BITS;
-            most[q] = most[q] < bits ? bits : most[q];
-        }
-    for (; p < n; p++) {
-        int64_t bits;
-
-        memcpy(&bits, x + 8 * p, 8);
-        bits &= (int64_t)ABS_BITS;
-        most[0] = most[0] < bits ? bits : most[0];
+    for (; p + 2 * LANES64 <= n; p += 2 * LANES64) {
+        most0 = vec64_max(most0, magnitude(x + p));
+        most1 = vec64_max(most1, magnitude(x + p + LANES64));
     }
-    for (int q = 1; q < 8; q++)
-        most[0] = most[0] < most[q] ? most[q] : most[0];
-    return (uint64_t)most[0];
+    vec_store(lane, vec64_max(most0, most1));
+    for (int q = 0; q < LANES64; q++)
+        largest = largest < lane[q] ? lane[q] : largest;
+    for (; p < n; p++)
+        largest = largest < (x[p] & ~OZG_F64_SIGN) ? x[p] & ~OZG_F64_SIGN : largest;
+    return largest;
 }
 
 TARGET void STAGE(scale)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, uint64_t *largest)
 {
-    const unsigned char *x = v->x;
+    const int64_t parts = 1 + ozg_type_complex(v->type);
+    const uint64_t *x = v->x;
 
-    if (v->type == 'd' && v->line_stride == 1) {
+    if (v->type == 'd' && v->line_stride == 1)
+        largest_across(x + i0, v->step, k, i1 - i0, largest);
+    else if (!ozg_type_single(v->type) && v->step == 1)
         for (int64_t i = i0; i < i1; i++)
-            largest[i - i0] = 0;
-        largest_across(x + 8 * i0, v->step, k, i1 - i0, largest);
-    } else if ((v->type == 'd' || v->type == 'z') && v->step == 1) {
-        const int64_t parts = v->type == 'z' ? 2 : 1;
-
-        for (int64_t i = i0; i < i1; i++)
-            largest[i - i0] = largest_along(x + 8 * parts * i * v->line_stride, parts * k);
-    } else {
+            largest[i - i0] = largest_along(x + parts * i * v->line_stride, parts * k);
+    else
         ozg_scale_ref(v, k, i0, i1, largest);
-    }
 }
 
-/* ---- split -------------------------------------------------------------------------------------- */
+/* ---- split --------------------------------------------------------------------------------------- */
 
-/* 21-bit limbs of the magnitudes of a batch: limb i of element e in u[i][e]; neg[e] all ones or 0. */
-TARGET static void limbs_of_batch(int count, int limbs, const uint64_t *bits, const int32_t *d,
-                                  uint32_t (*u)[OZG_SPLIT_BATCH], uint32_t *neg)
+/* What the residues of a batch are computed from. */
+typedef struct limbs {
+    uint32_t u[OZG_SPLIT_LIMBS][OZG_SPLIT_BATCH]; /* 21-bit limbs of |x^| */
+    uint32_t neg[OZG_SPLIT_BATCH];                /* all ones for x < 0 */
+} limbs;
+
+/* ozg_scale_bits() and ozg_limb(). Vector shifts by 64 or more, hence by a negative number, give 0. */
+TARGET static void find_limbs(const uint64_t *bits, const int32_t *d, int count, int number, limbs *out)
 {
-    uint64_t mant[OZG_SPLIT_BATCH];
-    int64_t shift[OZG_SPLIT_BATCH];
+    const vec64 zero = vec64_set1(0), one = vec64_set1(1);
 
-    for (int e = 0; e < count; e++) { /* ozg_scale_bits() in 64-bit lanes */
-        int64_t x = (int64_t)bits[e], exponent = x >> 52 & 0x7ff, up, down;
-        uint64_t m = (bits[e] & ((UINT64_C(1) << 52) - 1)) | (exponent > 0 ? UINT64_C(1) << 52 : 0);
+    for (int e = 0; e < count; e += LANES64) {
+        const vec64 x = vec_load(bits + e), exponent = vec64_and(vec64_shift_right(x, 52), vec64_set1(0x7ff));
+        const vec64 normal = vec64_negative(vec64_sub(zero, exponent)); /* all ones, else 0 */
+        /* |x| = mant 2^(exponent - 1075), the exponent of a subnormal being 1 */
+        vec64 mant = vec64_or(vec64_and(x, vec64_set1((UINT64_C(1) << 52) - 1)),
+                              vec64_and(normal, vec64_set1(UINT64_C(1) << 52)));
+        const vec64 up = vec64_add(vec64_sub(exponent, vec64_set1(1074)),
+                                   vec64_sub(vec64_load_i32(d + e), vec64_and(normal, one)));
+        const vec64 rounds = vec64_negative(up), down = vec64_and(rounds, vec64_sub(zero, up));
+        const vec64 half = vec64_shift_left_by(one, vec64_sub(down, one));
+        const vec64 last = vec64_and(vec64_shift_right_by(mant, down), one);
+        vec64 shift = vec64_sub(vec64_add(up, down), zero);
 
-        up = (exponent > 0 ? exponent : 1) - 1075 + d[e];
-        down = up < 0 ? -up : 0;
-        down = down > 63 ? 63 : down;
-        /* for down = 0 both added terms are 0 */
-        mant[e] =
-            (m + ((UINT64_C(1) << down) >> 1) - (down > 0) + (m >> down & (uint64_t)(down > 0))) >> down;
-        shift[e] = up > 0 ? up : 0;
-    }
-    for (int e = 0; e < count; e++)
-        neg[e] = (uint32_t) - (int32_t)(bits[e] >> 63);
-    for (int i = 0; i < limbs; i++)
-        for (int e = 0; e < count; e++) { /* ozg_limb() */
-            int64_t left = shift[e] - OZG_LIMB_BITS * i, right = -left;
+        mant = vec64_add(mant, vec64_and(rounds, vec64_sub(vec64_add(half, last), one)));
+        mant = vec64_shift_right_by(mant, down);
+        for (int i = 0; i < number; i++) {
+            const vec64 limb = vec64_or(vec64_shift_left_by(mant, shift),
+                                        vec64_shift_right_by(mant, vec64_sub(zero, shift)));
 
-            left = left > 0 ? left : 0;
-            left = left > 63 ? 63 : left;
-            right = right > 0 ? right : 0;
-            right = right > 63 ? 63 : right;
-            u[i][e] = (uint32_t)(mant[e] << left >> right & OZG_LIMB_MASK);
+            vec64_store_low32(out->u[i] + e, vec64_and(limb, vec64_set1(OZG_LIMB_MASK)));
+            shift = vec64_sub(shift, vec64_set1(OZG_LIMB_BITS));
         }
-}
-
-/* r[e] = x^ mod m_l in [0, m_l), from the limbs. */
-TARGET static void residues_of_limbs(const ozg_rns *rns, int l, int count, int limbs,
-                                     uint32_t (*u)[OZG_SPLIT_BATCH], const uint32_t *neg, uint32_t *r)
-{
-    const uint32_t m = rns->m[l], inv = rns->inv[l], *power = rns->power[l];
-    uint32_t v[OZG_SPLIT_BATCH];
-
-    if (limbs <= 3) {
-        const uint32_t p1 = power[1], p2 = power[2];
-
-        for (int e = 0; e < count; e++)
-            v[e] = u[0][e] + u[1][e] * p1 + u[2][e] * p2;
-    } else {
-        for (int e = 0; e < count; e++)
-            v[e] = u[0][e];
-        for (int i = 1; i < limbs; i++)
-            for (int e = 0; e < count; e++)
-                v[e] += u[i][e] * power[i];
-    }
-    for (int e = 0; e < count; e++) {
-        uint32_t x = v[e] - (uint32_t)((uint64_t)v[e] * inv >> 32) * m;
-        uint32_t y = x - m, z; /* wraps to a large number if x < m: the minimum is x mod m */
-
-        x = x < y ? x : y;
-        z = m - x;
-        z = z == m ? 0 : z;
-        r[e] = (x & ~neg[e]) | (z & neg[e]);
+        vec64_store_low32(out->neg + e, vec64_negative(x));
     }
 }
 
-TARGET static void store_residues(const ozg_layout *layout, uint32_t m, int count, const uint32_t *r,
-                                  unsigned char *out)
+/* x^ mod m_l in [0, m_l) of elements e.. */
+VEC vec residue(const ozg_rns *rns, int l, int number, const limbs *in, int e)
 {
-    const uint32_t half = layout->nonneg ? UINT32_MAX : m / 2;
-    int8_t bytes[OZG_SPLIT_BATCH];
-    int16_t words[OZG_SPLIT_BATCH];
-    const int whole = (count + 15) & ~15;
+    const vec m = vec_set1(rns->m[l]), inv = vec_set1(rns->inv[l]), neg = vec_load(in->neg + e);
+    vec v = vec_load(in->u[0] + e), other;
 
-    if (layout->word == 1) {
-        for (int e = 0; e < whole; e++)
-            bytes[e] = (int8_t)(r[e] - (r[e] > half ? m : 0));
-        memcpy(out, bytes, (size_t)count);
-    } else {
-        for (int e = 0; e < whole; e++)
-            words[e] = (int16_t)(r[e] - (r[e] > half ? m : 0));
-        memcpy(out, words, 2 * (size_t)count);
-    }
+    for (int i = 1; i < number; i++)
+        v = vec_add(v, vec_mul(vec_load(in->u[i] + e), vec_set1(rns->power[l][i])));
+    v = vec_sub(v, vec_mul(vec_mul_high(v, inv), m));
+    v = vec_min(v, vec_sub(v, m));
+    /* -v mod m: m - v, in (0, m], or 0 */
+    other = vec_sub(m, v);
+    other = vec_min(other, vec_sub(other, m));
+    return vec_or(vec_and(neg, other), vec_sub(v, vec_and(neg, v)));
+}
+
+VEC void store_residue(const ozg_layout *layout, uint32_t modulus, vec r, unsigned char *out, int e)
+{
+    const vec m = vec_set1(modulus);
+
+    if (!layout->nonneg)
+        r = vec_if_greater(r, vec_set1(modulus / 2), vec_sub(r, m), r);
+    if (layout->word == 1)
+        vec_store_low8(out + e, r);
+    else
+        vec_store_low16(out + 2 * e, r);
 }
 
 TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout, int complex_,
                          const ozg_batch *batch, unsigned char *out, size_t plane)
 {
-    const int limbs = width / OZG_LIMB_BITS + 1, s = rns->nmod, count = (batch->count + 15) & ~15;
-    uint32_t u[2][OZG_SPLIT_LIMBS][OZG_SPLIT_BATCH], neg[2][OZG_SPLIT_BATCH];
-    uint32_t re[OZG_SPLIT_BATCH], im[OZG_SPLIT_BATCH];
+    const int number = width / OZG_LIMB_BITS + 1, count = (batch->count + 15) & ~15, s = rns->nmod;
+    const size_t bytes = (size_t)(batch->count * layout->word);
+    unsigned char word[3][2 * OZG_SPLIT_BATCH];
+    limbs re, im;
 
-    for (int i = limbs; i < 3; i++)
-        memset(u[0][i], 0, sizeof u[0][i]), memset(u[1][i], 0, sizeof u[1][i]);
-    limbs_of_batch(count, limbs, batch->re, batch->d, u[0], neg[0]);
+    find_limbs(batch->re, batch->d, count, number, &re);
     if (complex_)
-        limbs_of_batch(count, limbs, batch->im, batch->d, u[1], neg[1]);
+        find_limbs(batch->im, batch->d, count, number, &im);
     for (int l = 0; l < s; l++) {
-        const uint32_t m = rns->m[l];
+        const vec m = vec_set1(rns->m[l]);
 
-        residues_of_limbs(rns, l, count, limbs, u[0], neg[0], re);
-        store_residues(layout, m, batch->count, re, out + (size_t)l * plane);
-        if (!complex_)
-            continue;
-        residues_of_limbs(rns, l, count, limbs, u[1], neg[1], im);
-        store_residues(layout, m, batch->count, im, out + (size_t)(s + l) * plane);
-        for (int e = 0; e < count; e++) {
-            uint32_t x = re[e] + im[e], y = x - m;
+        for (int e = 0; e < count; e += VEC_LANES) {
+            const vec x = residue(rns, l, number, &re, e);
+            vec y, sum;
 
-            re[e] = x < y ? x : y;
+            store_residue(layout, rns->m[l], x, word[0], e);
+            if (!complex_)
+                continue;
+            y = residue(rns, l, number, &im, e);
+            sum = vec_add(x, y);
+            store_residue(layout, rns->m[l], y, word[1], e);
+            store_residue(layout, rns->m[l], vec_min(sum, vec_sub(sum, m)), word[2], e);
         }
-        store_residues(layout, m, batch->count, re, out + (size_t)(2 * s + l) * plane);
+        for (int q = 0; q < (complex_ ? 3 : 1); q++)
+            memcpy(out + (size_t)(q * s + l) * plane, word[q], bytes);
     }
 }
 
 /* ---- reduce -------------------------------------------------------------------------------------- */
 
-#define ROWS 16 /* at once; mr is a multiple */
+/* The modulus of a micro-tile in all lanes. */
+typedef struct modulus {
+    vec m, inv, offset;
+} modulus;
 
-/* ozg_mod_sum() and ozg_mod() with minima in place of comparisons: x - m wraps to a large number if x < m. */
-TARGET static inline uint32_t mod_sum(uint32_t old, int32_t sum, uint32_t m, uint32_t inv, uint32_t offset)
+/* ozg_mod_sum() */
+VEC vec mod_sum(const modulus *q, vec old, vec sum)
 {
-    uint32_t v = (uint32_t)sum ^ UINT32_C(0x80000000);
-    uint32_t r = v - (uint32_t)((uint64_t)v * inv >> 32) * m + old + offset;
+    const vec v = vec_xor(sum, vec_set1(UINT32_C(0x80000000)));
+    vec r = vec_sub(v, vec_mul(vec_mul_high(v, q->inv), q->m));
 
-    r = r - 2 * m < r ? r - 2 * m : r;
-    return r - m < r ? r - m : r;
+    r = vec_add(r, vec_add(old, q->offset));
+    r = vec_min(r, vec_sub(r, vec_add(q->m, q->m)));
+    return vec_min(r, vec_sub(r, q->m));
 }
 
-TARGET static void reduce_real(uint32_t m, uint32_t inv, uint32_t offset, int first, const int32_t *sums,
-                               uint8_t *re)
+/* x mod m for x < 3 m */
+VEC vec mod_small(const modulus *q, vec x)
 {
-    uint32_t old[ROWS], new[ROWS];
-
-    for (int i = 0; i < ROWS; i++)
-        old[i] = re[i];
-    for (int i = 0; i < ROWS; i++)
-        new[i] = mod_sum(first ? 0 : old[i], sums[i], m, inv, offset);
-    for (int i = 0; i < ROWS; i++)
-        re[i] = (uint8_t) new[i];
+    x = vec_min(x, vec_sub(x, vec_add(q->m, q->m)));
+    return vec_min(x, vec_sub(x, q->m));
 }
 
-TARGET static void reduce_complex(uint32_t m, uint32_t inv, uint32_t offset, int first, const int32_t *s0,
-                                  const int32_t *s1, const int32_t *s2, uint8_t *re, uint8_t *im)
+VEC void reduce_real(const modulus *q, int first, const int32_t *sums, uint8_t *re)
 {
-    uint32_t old_re[ROWS], old_im[ROWS], new_re[ROWS], new_im[ROWS];
+    const vec old = first ? vec_set1(0) : vec_load_u8(re);
 
-    for (int i = 0; i < ROWS; i++) {
-        old_re[i] = re[i];
-        old_im[i] = im[i];
-    }
-    for (int i = 0; i < ROWS; i++) {
-        const uint32_t p0 = mod_sum(0, s0[i], m, inv, offset), p1 = mod_sum(0, s1[i], m, inv, offset);
-        uint32_t x = (first ? 0 : old_re[i]) + p0 + m - p1;                                   /* < 3 m */
-        uint32_t y = mod_sum(first ? 0 : old_im[i], s2[i], m, inv, offset) + 2 * m - p0 - p1; /* < 3 m */
+    vec_store_low8(re, mod_sum(q, old, vec_load(sums)));
+}
 
-        x = x - 2 * m < x ? x - 2 * m : x;
-        y = y - 2 * m < y ? y - 2 * m : y;
-        new_re[i] = x - m < x ? x - m : x;
-        new_im[i] = y - m < y ? y - m : y;
-    }
-    for (int i = 0; i < ROWS; i++) {
-        re[i] = (uint8_t)new_re[i];
-        im[i] = (uint8_t)new_im[i];
-    }
+VEC void reduce_complex(const modulus *q, int first, const int32_t *s0, const int32_t *s1, const int32_t *s2,
+                        uint8_t *re, uint8_t *im)
+{
+    const vec zero = vec_set1(0);
+    const vec old_re = first ? zero : vec_load_u8(re), old_im = first ? zero : vec_load_u8(im);
+    const vec p0 = mod_sum(q, zero, vec_load(s0)), p1 = mod_sum(q, zero, vec_load(s1));
+    const vec p2 = mod_sum(q, old_im, vec_load(s2)), minus_p1 = vec_sub(q->m, p1);
+
+    vec_store_low8(re, mod_small(q, vec_add(old_re, vec_add(p0, minus_p1))));
+    vec_store_low8(im, mod_small(q, vec_add(vec_add(p2, minus_p1), vec_sub(q->m, p0))));
 }
 
 TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int columns, int first,
                           const int32_t *const sums[3], uint8_t *re, uint8_t *im, int64_t ld)
 {
-    const uint32_t m = rns->m[l], inv = rns->inv[l], offset = rns->offset[l];
+    const modulus q = {vec_set1(rns->m[l]), vec_set1(rns->inv[l]), vec_set1(rns->offset[l])};
 
     for (int j = 0; j < columns; j++)
-        for (int i = 0; i < mr; i += ROWS) {
+        for (int i = 0; i < mr; i += VEC_LANES) { /* mr is a multiple of 16 */
             const int at = j * mr + i;
 
             if (complex_)
-                reduce_complex(m, inv, offset, first, sums[0] + at, sums[1] + at, sums[2] + at,
-                               re + i + j * ld, im + i + j * ld);
+                reduce_complex(&q, first, sums[0] + at, sums[1] + at, sums[2] + at, re + i + j * ld,
+                               im + i + j * ld);
             else
-                reduce_real(m, inv, offset, first, sums[0] + at, re + i + j * ld);
+                reduce_real(&q, first, sums[0] + at, re + i + j * ld);
         }
 }
 
@@ -262,69 +240,63 @@ TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int c
 
 #define VECTORS (OZG_STRIP / VEC_LANES)
 
-/* The residues of a strip and its quotient q as number nmod, in pairs of 16-bit numbers. */
+/* The residues of a strip, and its quotient q as number nmod, in pairs of 16-bit numbers. */
 TARGET static void pair_residues(const ozg_rns *rns, const uint8_t *residues, size_t plane,
-                                 uint32_t (*pairs)[OZG_STRIP])
+                                 vec pairs[(OZG_NMOD_MAX + 2) / 2][VECTORS])
 {
-    uint32_t q[OZG_STRIP];
+    const int s = rns->nmod;
 
-    for (int e = 0; e < OZG_STRIP; e++)
-        q[e] = UINT32_C(1) << (rns->quotient_shift - 1);
-    for (int j = 0; j < rns->npair; j++)
-        for (int e = 0; e < OZG_STRIP; e++)
-            pairs[j][e] = 0;
-    for (int l = 0; l < rns->nmod; l++) {
-        const uint8_t *in = residues + (size_t)l * plane;
-        const uint32_t quotient = rns->quotient[l], shift = l % 2 ? 16 : 0;
-        uint32_t *pair = pairs[l / 2];
+    for (int v = 0; v < VECTORS; v++) {
+        vec q = vec_set1(UINT32_C(1) << (rns->quotient_shift - 1));
 
-        for (int e = 0; e < OZG_STRIP; e++) {
-            const uint32_t r = in[e];
+        for (int l = 0; l < s; l++) {
+            const vec r = vec_load_u8(residues + (size_t)l * plane + v * VEC_LANES);
 
-            q[e] += r * quotient;
-            pair[e] |= r << shift;
+            q = vec_add(q, vec_mul(r, vec_set1(rns->quotient[l])));
+            pairs[l / 2][v] = l % 2 ? vec_or(pairs[l / 2][v], vec_shift_left(r, 16)) : r;
         }
+        q = vec_shift_right(q, rns->quotient_shift);
+        pairs[s / 2][v] = s % 2 ? vec_or(pairs[s / 2][v], vec_shift_left(q, 16)) : q;
     }
-    for (int e = 0; e < OZG_STRIP; e++)
-        pairs[rns->nmod / 2][e] |= q[e] >> rns->quotient_shift << (rns->nmod % 2 ? 16 : 0);
 }
 
-/* Limb i of the sum of all pairs times their digits: below 2^30, since |digit| <= 2^15 and sum r < 2^14. */
-TARGET static void sum_limb(const ozg_rns *rns, int i, uint32_t (*pairs)[OZG_STRIP], int32_t *sum)
+/* sum += limb i of all pairs times their digits: below 2^30, since |digit| <= 2^15 and the numbers add up to
+ * < 2^14. */
+VEC void sum_limb(const ozg_rns *rns, int i, vec (*pairs)[VECTORS], vec sum[VECTORS])
 {
-    vec acc[VECTORS];
-
-    for (int v = 0; v < VECTORS; v++)
-        acc[v] = vec_load(sum + v * VEC_LANES);
     for (int j = 0; j < rns->npair; j++) {
-        const vec digits = vec_set1((int32_t)rns->pair[j][i]);
+        const vec digits = vec_set1(rns->pair[j][i]);
 
         for (int v = 0; v < VECTORS; v++)
-            acc[v] = vec_madd(acc[v], vec_load(pairs[j] + v * VEC_LANES), digits);
+            sum[v] = vec_madd(sum[v], pairs[j][v], digits);
     }
-    for (int v = 0; v < VECTORS; v++)
-        vec_store(sum + v * VEC_LANES, acc[v]);
 }
 
 TARGET void STAGE(crt)(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint64_t (*out)[OZG_STRIP])
 {
-    _Alignas(64) uint32_t pairs[(OZG_NMOD_MAX + 2) / 2][OZG_STRIP], low[4][OZG_STRIP];
-    _Alignas(64) int32_t sum[OZG_STRIP] = {0}; /* of a limb; its upper part is the carry into the next */
+    const vec mask = vec_set1(0xffff);
+    vec pairs[(OZG_NMOD_MAX + 2) / 2][VECTORS], sum[VECTORS], half[2][VECTORS];
 
     pair_residues(rns, residues, plane, pairs);
+    for (int v = 0; v < VECTORS; v++)
+        sum[v] = vec_set1(0);
     for (int w = 0; w < rns->nword; w++) {
-        for (int q = 0; q < 4; q++) {
-            sum_limb(rns, 4 * w + q, pairs, sum);
-            for (int e = 0; e < OZG_STRIP; e++) {
-                low[q][e] = (uint32_t)sum[e] & 0xffff;
-                sum[e] >>= 16;
+        for (int q = 0; q < 2; q++) { /* two limbs to 32 bits; the upper part of each sum is carried on */
+            sum_limb(rns, 4 * w + 2 * q, pairs, sum);
+            for (int v = 0; v < VECTORS; v++) {
+                half[q][v] = vec_and(sum[v], mask);
+                sum[v] = vec_shift_right_signed(sum[v], 16);
+            }
+            sum_limb(rns, 4 * w + 2 * q + 1, pairs, sum);
+            for (int v = 0; v < VECTORS; v++) {
+                half[q][v] = vec_or(half[q][v], vec_shift_left(sum[v], 16));
+                sum[v] = vec_shift_right_signed(sum[v], 16);
             }
         }
-        for (int e = 0; e < OZG_STRIP; e++)
-            out[w][e] = (uint64_t)(low[2][e] | low[3][e] << 16) << 32 | (low[0][e] | low[1][e] << 16);
+        for (int v = 0; v < VECTORS; v++)
+            vec_store_wide(out[w] + v * VEC_LANES, half[0][v], half[1][v]);
     }
 }
 
-#undef ABS_BITS
-#undef ROWS
+#undef LANES64
 #undef VECTORS

@@ -20,8 +20,12 @@ static ozg_context *ctx;
 
 static int open_context(void **state)
 {
+    ozg_config cfg;
+
     (void)state;
-    return ozg_create(&ctx, NULL) == OZG_OK ? 0 : -1;
+    ozg_config_init(&cfg);
+    cfg.threads = 1;
+    return ozg_create(&ctx, &cfg) == OZG_OK ? 0 : -1;
 }
 
 static int close_context(void **state)

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gemm.h"
 
@@ -100,10 +101,33 @@ int64_t gemm_cols_b(const struct gemm *g)
     return is_notrans(g->transb) ? g->n : g->k;
 }
 
+/* A float value held in a double, by its bits: the caller may have set flush-to-zero, which must not reach it. */
+static float to_single(double value)
+{
+    const int lowest = 0x380; /* exponent field of the largest double below the normal floats */
+    uint64_t bits, mantissa;
+    uint32_t narrow;
+    float single;
+    int exponent;
+
+    memcpy(&bits, &value, sizeof bits);
+    exponent = (int)(bits >> 52 & 0x7FF);
+    mantissa = bits & ((UINT64_C(1) << 52) - 1);
+    if (exponent == 0x7FF)
+        narrow = UINT32_C(0x7F800000) | (uint32_t)(mantissa >> 29);
+    else if (exponent > lowest)
+        narrow = (uint32_t)(exponent - lowest) << 23 | (uint32_t)(mantissa >> 29);
+    else
+        narrow = lowest - exponent > 23 ? 0 : (uint32_t)((mantissa | UINT64_C(1) << 52) >> (30 + lowest - exponent));
+    narrow |= (uint32_t)(bits >> 63) << 31;
+    memcpy(&single, &narrow, sizeof single);
+    return single;
+}
+
 ozg_status gemm_run(ozg_context *ctx, const struct gemm *g, void *c, ozg_accuracy acc, ozg_report *report)
 {
-    const float alpha[2] = {(float)g->alpha[0], (float)g->alpha[1]};
-    const float beta[2] = {(float)g->beta[0], (float)g->beta[1]};
+    const float alpha[2] = {to_single(g->alpha[0]), to_single(g->alpha[1])};
+    const float beta[2] = {to_single(g->beta[0]), to_single(g->beta[1])};
 
     switch (g->type) {
     case 's':
@@ -124,8 +148,8 @@ ozg_status gemm_run(ozg_context *ctx, const struct gemm *g, void *c, ozg_accurac
 ozg_status gemm_run_prepared(ozg_context *ctx, const struct gemm *g, const ozg_operand *pa, const ozg_operand *pb,
                              void *c, ozg_accuracy acc, ozg_report *report)
 {
-    const float alpha[2] = {(float)g->alpha[0], (float)g->alpha[1]};
-    const float beta[2] = {(float)g->beta[0], (float)g->beta[1]};
+    const float alpha[2] = {to_single(g->alpha[0]), to_single(g->alpha[1])};
+    const float beta[2] = {to_single(g->beta[0]), to_single(g->beta[1])};
 
     switch (g->type) {
     case 's':
@@ -145,8 +169,8 @@ ozg_status gemm_run_prepared(ozg_context *ctx, const struct gemm *g, const ozg_o
 
 ozg_status gemm_run_plan(ozg_context *ctx, const struct gemm *g, void *c, ozg_accuracy acc, int own_work)
 {
-    const float alpha[2] = {(float)g->alpha[0], (float)g->alpha[1]};
-    const float beta[2] = {(float)g->beta[0], (float)g->beta[1]};
+    const float alpha[2] = {to_single(g->alpha[0]), to_single(g->alpha[1])};
+    const float beta[2] = {to_single(g->beta[0]), to_single(g->beta[1])};
     const int single = type_is_single(g->type);
     const void *alpha_of_type = single ? (const void *)alpha : g->alpha;
     const void *beta_of_type = single ? (const void *)beta : g->beta;

@@ -427,7 +427,11 @@ def test_output():
         bad("multiply", a, b, "-o", old, says="written", preexec_fn=full)
         bad("multiply", a, b, "-o", path("new." + fmt), says="", preexec_fn=full)
         bad("multiply", a, path("small.npy"), "-o", old, says="op(A)")
+        good("multiply", a, b, "-o", path("in.h5"))
+        bad("multiply", path("in.h5"), b, "-o", old, says="written", preexec_fn=full)
         assert open(old, "rb").read() == before, fmt
+    open(path("text.h5"), "w").write("no HDF5")
+    bad("multiply", a, b, "-o", path("text.h5"), says="exists and is no HDF5 file")
     with open("/dev/full", "w") as sink:
         p = subprocess.run([tool, "info"], stdout=sink, stderr=subprocess.PIPE, text=True)
     assert p.returncode == 2 and p.stderr.count("\n") == 1, p

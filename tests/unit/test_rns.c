@@ -113,6 +113,7 @@ static void test_limbs_suffice(void **state)
         uint64_t most_quotient = UINT64_C(1) << (rns->quotient_shift - 1);
 
         assert_in_range(rns->nlimb, 1, OZG_CRT_LIMBS);
+        assert_int_equal(rns->nlimb, 4 * rns->nword);
         mpz_mul_ui(z, product, 49);
         mpz_fdiv_q_ui(z, z, 100);
         assert_true(mpz_sizeinbase(z, 2) <= (size_t)(16 * rns->nlimb - 1));
@@ -128,6 +129,48 @@ static void test_limbs_suffice(void **state)
             assert_true(most < UINT64_C(1) << 31);
             assert_true(most_quotient * rns->product[i] + (1 << 16) < UINT64_C(1) << 31);
         }
+    }
+}
+
+/* Number l of the pairs: balanced digits of weight_l, or of -M for l = nmod, modulo 2^(16 nlimb). */
+static void check_pair_half(const ozg_rns *rns, int l, const mpz_t number)
+{
+    mpz_set_ui(z, 0);
+    for (int i = rns->nlimb - 1; i >= 0; i--) {
+        int16_t digit = (int16_t)(uint16_t)(rns->pair[l / 2][i] >> 16 * (l % 2));
+
+        mpz_mul_2exp(z, z, 16);
+        if (digit < 0)
+            mpz_sub_ui(z, z, (unsigned long)-digit);
+        else
+            mpz_add_ui(z, z, (unsigned long)digit);
+    }
+    mpz_sub(z, z, number);
+    mpz_fdiv_r_2exp(z, z, (mp_bitcnt_t)(16 * rns->nlimb));
+    assert_int_equal(mpz_sgn(z), 0);
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
+        const ozg_rns *rns = get(s);
+        uint64_t numbers = 0, quotient = UINT64_C(1) << (rns->quotient_shift - 1);
+
+        assert_int_equal(rns->npair, s / 2 + 1);
+        for (int l = 0; l < s; l++) {
+            weight_of(rns, l);
+            check_pair_half(rns, l, weight);
+            numbers += rns->m[l] - 1;
+            quotient += (uint64_t)(rns->m[l] - 1) * rns->quotient[l];
+        }
+        mpz_neg(weight, product);
+        check_pair_half(rns, s, weight);
+        if (s % 2 == 0)
+            for (int i = 0; i < rns->nlimb; i++)
+                assert_int_equal(rns->pair[s / 2][i] >> 16, 0);
+        /* sum of the residues and the quotient < 2^14, times a digit <= 2^15, and a carry: below 2^30 */
+        assert_true(numbers + (quotient >> rns->quotient_shift) < 1 << 14);
     }
 }
 
@@ -170,7 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_once_by_many_threads), cmocka_unit_test(test_constants_of_the_split),
         cmocka_unit_test(test_weights_and_product),        cmocka_unit_test(test_limbs_suffice),
-        cmocka_unit_test(test_quotient),
+        cmocka_unit_test(test_pairs),                      cmocka_unit_test(test_quotient),
     };
     int failed;
 

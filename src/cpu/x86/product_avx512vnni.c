@@ -1,0 +1,54 @@
+/*
+ * product_avx512vnni.c - 32 x 12 micro-kernel: unsigned A in two vectors of 16 lines, signed B broadcast,
+ * fours along k by vpdpbusd.
+ *
+ * A holds residues in [0, m), B symmetric ones: |sum| <= 255 * 128 k, exact in 32 bits up to k = 65793, and
+ * the caller reduces far more often (PRODUCT_ELEMENTS). 24 accumulators, 2 vectors of A and 1 of B.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+#include "cpu/stages.h"
+
+#define COLUMNS 12
+
+static inline int32_t four_at(const int8_t *b)
+{
+    int32_t four;
+
+    memcpy(&four, b, 4);
+    return four;
+}
+
+__attribute__((target("avx512f,avx512bw,avx512vnni"))) void
+ozg_product_32x12x4_avx512vnni(int64_t steps, const void *a, const void *b, int32_t *acc)
+{
+    const uint8_t *x = a;
+    const int8_t *y = b;
+    __m512i lo[COLUMNS], hi[COLUMNS];
+
+#pragma GCC unroll 12
+    for (int j = 0; j < COLUMNS; j++)
+        lo[j] = hi[j] = _mm512_setzero_si512();
+    for (int64_t p = 0; p < steps; p++, x += 128, y += 4 * COLUMNS) {
+        const __m512i a0 = _mm512_loadu_si512(x), a1 = _mm512_loadu_si512(x + 64);
+
+#pragma GCC unroll 12
+        for (int j = 0; j < COLUMNS; j++) {
+            const __m512i four = _mm512_set1_epi32(four_at(y + 4 * j));
+
+            lo[j] = _mm512_dpbusd_epi32(lo[j], a0, four);
+            hi[j] = _mm512_dpbusd_epi32(hi[j], a1, four);
+        }
+    }
+#pragma GCC unroll 12
+    for (int j = 0; j < COLUMNS; j++) {
+        _mm512_storeu_si512(acc + 32 * j, lo[j]);
+        _mm512_storeu_si512(acc + 32 * j + 16, hi[j]);
+    }
+}
+#else
+typedef int ozg_no_avx512vnni; /* an empty translation unit is not C */
+#endif

@@ -1,0 +1,197 @@
+/*
+ * vec_avx2.h - the vectors of stages_tmpl.h in AVX2: 8 numbers of 32 bits, 4 of 64.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <immintrin.h>
+
+#define TARGET    __attribute__((target("avx2,bmi2")))
+#define VEC       TARGET static inline
+#define VEC_LANES 8
+
+typedef __m256i vec;   /* 32-bit lanes */
+typedef __m256i vec64; /* 64-bit lanes */
+
+VEC vec vec_load(const void *x)
+{
+    return _mm256_loadu_si256(x);
+}
+
+VEC void vec_store(void *x, vec v)
+{
+    _mm256_storeu_si256(x, v);
+}
+
+VEC vec vec_load_u8(const uint8_t *x)
+{
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)x));
+}
+
+/* The low byte of each lane. */
+VEC void vec_store_low8(void *x, vec v)
+{
+    const __m256i pick = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4,
+                                          8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m256i bytes = _mm256_shuffle_epi8(v, pick);
+
+    _mm_storel_epi64(x,
+                     _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
+}
+
+/* The low half of each lane; the lanes fit a signed 16-bit number. */
+VEC void vec_store_low16(void *x, vec v)
+{
+    _mm_storeu_si128(x, _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
+}
+
+VEC vec vec_set1(uint32_t x)
+{
+    return _mm256_set1_epi32((int)x);
+}
+
+VEC vec vec_add(vec x, vec y)
+{
+    return _mm256_add_epi32(x, y);
+}
+
+VEC vec vec_sub(vec x, vec y)
+{
+    return _mm256_sub_epi32(x, y);
+}
+
+VEC vec vec_and(vec x, vec y)
+{
+    return _mm256_and_si256(x, y);
+}
+
+VEC vec vec_or(vec x, vec y)
+{
+    return _mm256_or_si256(x, y);
+}
+
+VEC vec vec_xor(vec x, vec y)
+{
+    return _mm256_xor_si256(x, y);
+}
+
+VEC vec vec_shift_left(vec x, int n)
+{
+    return _mm256_slli_epi32(x, n);
+}
+
+VEC vec vec_shift_right(vec x, int n)
+{
+    return _mm256_srli_epi32(x, n);
+}
+
+VEC vec vec_shift_right_signed(vec x, int n)
+{
+    return _mm256_srai_epi32(x, n);
+}
+
+/* unsigned minimum */
+VEC vec vec_min(vec x, vec y)
+{
+    return _mm256_min_epu32(x, y);
+}
+
+VEC vec vec_mul(vec x, vec y)
+{
+    return _mm256_mullo_epi32(x, y);
+}
+
+/* floor(x y / 2^32) */
+VEC vec vec_mul_high(vec x, vec y)
+{
+    const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(x, y), 32);
+    const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32));
+
+    return _mm256_blend_epi32(even, odd, 0xaa);
+}
+
+/* a > b ? x : y, signed */
+VEC vec vec_if_greater(vec a, vec b, vec x, vec y)
+{
+    return _mm256_blendv_epi8(y, x, _mm256_cmpgt_epi32(a, b));
+}
+
+/* acc + the products of the signed 16-bit halves of x and y */
+VEC vec vec_madd(vec acc, vec x, vec y)
+{
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(x, y));
+}
+
+/* Numbers lo + 2^32 hi, in order, to 2 vectors' worth of memory. */
+VEC void vec_store_wide(void *x, vec lo, vec hi)
+{
+    const __m256i a = _mm256_unpacklo_epi32(lo, hi), b = _mm256_unpackhi_epi32(lo, hi);
+
+    _mm256_storeu_si256(x, _mm256_permute2x128_si256(a, b, 0x20));
+    _mm256_storeu_si256((__m256i *)x + 1, _mm256_permute2x128_si256(a, b, 0x31));
+}
+
+VEC vec64 vec64_load_i32(const int32_t *x)
+{
+    return _mm256_cvtepi32_epi64(_mm_loadu_si128((const __m128i *)x));
+}
+
+/* The low half of each lane. */
+VEC void vec64_store_low32(uint32_t *x, vec64 v)
+{
+    const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0);
+
+    _mm_storeu_si128((__m128i *)x, _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(v, order)));
+}
+
+VEC vec64 vec64_set1(uint64_t x)
+{
+    return _mm256_set1_epi64x((long long)x);
+}
+
+VEC vec64 vec64_add(vec64 x, vec64 y)
+{
+    return _mm256_add_epi64(x, y);
+}
+
+VEC vec64 vec64_sub(vec64 x, vec64 y)
+{
+    return _mm256_sub_epi64(x, y);
+}
+
+VEC vec64 vec64_and(vec64 x, vec64 y)
+{
+    return _mm256_and_si256(x, y);
+}
+
+VEC vec64 vec64_or(vec64 x, vec64 y)
+{
+    return _mm256_or_si256(x, y);
+}
+
+VEC vec64 vec64_shift_right(vec64 x, int n)
+{
+    return _mm256_srli_epi64(x, n);
+}
+
+/* Shifts by n a lane; 0 for n >= 64, n unsigned. */
+VEC vec64 vec64_shift_left_by(vec64 x, vec64 n)
+{
+    return _mm256_sllv_epi64(x, n);
+}
+
+VEC vec64 vec64_shift_right_by(vec64 x, vec64 n)
+{
+    return _mm256_srlv_epi64(x, n);
+}
+
+/* all ones where x < 0 */
+VEC vec64 vec64_negative(vec64 x)
+{
+    return _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
+}
+
+/* signed maximum */
+VEC vec64 vec64_max(vec64 x, vec64 y)
+{
+    return _mm256_blendv_epi8(y, x, _mm256_cmpgt_epi64(x, y));
+}

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* check() - one line of our own; HDF5's stack of messages is switched off. */
 static void check(int fine, const char *file, const char *name)
 {
     if (!fine) {
@@ -17,11 +18,11 @@ static void check(int fine, const char *file, const char *name)
     }
 }
 
-double *new_matrix(size_t n)
+double *new_matrix(size_t rows, size_t cols)
 {
-    double *x = malloc(n * n * sizeof *x);
+    double *x = malloc(rows * cols * sizeof *x);
     if (x == NULL) {
-        fprintf(stderr, "no memory for a matrix of order %zu\n", n);
+        fprintf(stderr, "no memory for a matrix of %zu x %zu numbers\n", rows, cols);
         exit(2);
     }
     return x;
@@ -30,7 +31,7 @@ double *new_matrix(size_t n)
 /* transposed() - a copy with rows and columns exchanged. */
 static double *transposed(size_t n, const double *x)
 {
-    double *y = new_matrix(n);
+    double *y = new_matrix(n, n);
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++)
             y[i * n + j] = x[j * n + i];
@@ -39,6 +40,7 @@ static double *transposed(size_t n, const double *x)
 
 void create_file(const char *file)
 {
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     hid_t f = H5Fcreate(file, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     check(f >= 0, file, "");
     H5Fclose(f);
@@ -59,6 +61,7 @@ void write_matrix(const char *file, const char *name, size_t n, const double *x)
 double *read_matrix(const char *file, const char *name, size_t *n)
 {
     hsize_t size[2];
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     hid_t f = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
     check(f >= 0, file, name);
     hid_t set = H5Dopen2(f, name, H5P_DEFAULT);
@@ -68,7 +71,7 @@ double *read_matrix(const char *file, const char *name, size_t *n)
     H5Sget_simple_extent_dims(space, size, NULL);
     check(size[0] == size[1], file, name);
     *n = (size_t)size[0];
-    double *rows = new_matrix(*n);
+    double *rows = new_matrix(*n, *n);
     check(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0, file, name);
     H5Sclose(space);
     H5Dclose(set);

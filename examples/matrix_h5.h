@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
-/* new_matrix() - n x n numbers, not set. */
-double *new_matrix(size_t n);
+/* new_matrix() - rows x cols numbers, not set. */
+double *new_matrix(size_t rows, size_t cols);
 
 /* create_file() - an empty file; an old one is replaced. */
 void create_file(const char *file);

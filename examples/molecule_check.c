@@ -3,10 +3,10 @@
  *
  *   molecule_check FILE.h5 S...             FILE.h5 is from molecule_lapack; S... are numbers of moduli
  *
- * In the current folder, for each S, are the files that "ozgemm multiply" wrote: TS.h5 has T = S X and PS.h5 has
- * P = X^T T. If there is also QS.h5, it is X after a Newton step, X - X (P - I)/2.
+ * The current folder holds, for each S, what "ozgemm multiply" made of FILE.h5: TS.h5 is T = S X and PS.h5 is
+ * P = X^T T. For the last S there are also QS.h5, X after a Newton step, Q = X - X (P - I)/2, and FS.h5, Q^T (H Q).
  *
- * The exact products are computed by FLINT: S and each column of X are a power of two times a matrix of integers.
+ * The exact products are FLINT's: S and each column of X are a power of two times a matrix of integers.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,6 +16,7 @@
 #include <flint/fmpz_mat.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,14 +26,21 @@ void dgemm_(const char *transa, const char *transb, const int *m, const int *n, 
             const double *a, const int *lda, const double *b, const int *ldb, const double *beta, double *c,
             const int *ldc);
 
-/* C := alpha op(A) B + beta C by the BLAS of the system. */
+/* native() - C := alpha op(A) B + beta C by the BLAS of the system. */
 static void native(char transa, size_t n, double alpha, const double *a, const double *b, double beta, double *c)
 {
     int order = (int)n;
     dgemm_(&transa, "N", &order, &order, &order, &alpha, a, &order, b, &order, &beta, c, &order);
 }
 
-/* ---- the exact products -------------------------------------------------------------------------------------- */
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- exact matrices ------------------------------------------------------------------------------------------ */
 
 /* Entry (i, j) is z(i, j) 2^(row[i] + col[j]). */
 struct exact {
@@ -40,13 +48,15 @@ struct exact {
     long *row, *col;
 };
 
-static void exact_init(struct exact *e, size_t n)
+static void exact_init(struct exact *e, size_t rows, size_t cols)
 {
-    fmpz_mat_init(e->z, (slong)n, (slong)n);
-    e->row = calloc(n, sizeof *e->row);
-    e->col = calloc(n, sizeof *e->col);
-    if (!e->row || !e->col)
-        abort();
+    fmpz_mat_init(e->z, (slong)rows, (slong)cols);
+    e->row = calloc(rows, sizeof *e->row);
+    e->col = calloc(cols, sizeof *e->col);
+    if (!e->row || !e->col) {
+        fprintf(stderr, "no memory for the exact product\n");
+        exit(2);
+    }
 }
 
 static void exact_clear(struct exact *e)
@@ -56,7 +66,7 @@ static void exact_clear(struct exact *e)
     free(e->col);
 }
 
-/* lowest() - the exponent of the last of the 53 bits of the smallest of count numbers; at most 0. */
+/* lowest() - the exponent of the last of the 53 bits of the smallest of count numbers, at most 0. */
 static long lowest(const double *x, size_t count)
 {
     int e;
@@ -67,21 +77,17 @@ static long lowest(const double *x, size_t count)
     return low;
 }
 
-/* from_doubles() - without rounding. common: one exponent for all, else one a column. */
-static void from_doubles(struct exact *e, const double *x, size_t n, int common)
+/* set_column() - integers of the column x, in units of 2^unit: nothing is rounded. */
+static void set_column(struct exact *e, size_t j, const double *x, size_t rows, long unit)
 {
-    long all = lowest(x, n * n);
-    for (size_t j = 0; j < n; j++) {
-        e->col[j] = common ? all : lowest(x + j * n, n);
-        for (size_t i = 0; i < n; i++) {
-            int exponent;
-            double mantissa = ldexp(frexp(x[i + j * n], &exponent), 53);
-            if (mantissa != 0) {
-                fmpz *z = fmpz_mat_entry(e->z, (slong)i, (slong)j);
-                fmpz_set_si(z, (slong)mantissa);
-                fmpz_mul_2exp(z, z, (ulong)(exponent - 53 - e->col[j]));
-            }
-        }
+    e->col[j] = unit;
+    for (size_t i = 0; i < rows; i++) {
+        int exponent;
+        double mantissa = ldexp(frexp(x[i], &exponent), 53);
+        fmpz *z = fmpz_mat_entry(e->z, (slong)i, (slong)j);
+        fmpz_set_si(z, (slong)mantissa);
+        if (mantissa != 0)
+            fmpz_mul_2exp(z, z, (ulong)(exponent - 53 - unit));
     }
 }
 
@@ -90,58 +96,83 @@ struct reference {
     double *hi, *lo;
 };
 
-static struct reference round_exact(const struct exact *e, size_t n)
+static void reference_free(struct reference *r)
 {
-    struct reference r = {new_matrix(n), new_matrix(n)};
+    free(r->hi);
+    free(r->lo);
+}
+
+/* reference_of() - by MPFR; its precision holds every integer of the matrix. */
+static struct reference reference_of(const struct exact *e, size_t rows, size_t cols)
+{
+    struct reference r = {new_matrix(rows, cols), new_matrix(rows, cols)};
+    slong bits = fmpz_mat_max_bits(e->z);
     mpfr_t x;
-    mpfr_init2(x, 2200); /* more than any entry has */
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++) {
+    mpfr_init2(x, (bits < 0 ? -bits : bits) + 64);
+    for (size_t j = 0; j < cols; j++)
+        for (size_t i = 0; i < rows; i++) {
             fmpz_get_mpfr(x, fmpz_mat_entry(e->z, (slong)i, (slong)j), MPFR_RNDN);
             mpfr_mul_2si(x, x, e->row[i] + e->col[j], MPFR_RNDN);
-            r.hi[i + j * n] = mpfr_get_d(x, MPFR_RNDN);
-            mpfr_sub_d(x, x, r.hi[i + j * n], MPFR_RNDN);
-            r.lo[i + j * n] = mpfr_get_d(x, MPFR_RNDN);
+            r.hi[i + j * rows] = mpfr_get_d(x, MPFR_RNDN);
+            mpfr_sub_d(x, x, r.hi[i + j * rows], MPFR_RNDN);
+            r.lo[i + j * rows] = mpfr_get_d(x, MPFR_RNDN);
         }
     mpfr_clear(x);
     return r;
 }
 
-/* exact_products() - S X and X^T S X; t may be NULL. */
-static void exact_products(const double *S, const double *X, size_t n, struct reference *t, struct reference *p)
+/* exact_products() - the columns 0, step, 2 step, ... of T = S X and P = X^T S X. */
+static void exact_products(const double *S, const double *X, size_t n, size_t step, struct reference *t,
+                           struct reference *p)
 {
-    struct exact s, x, sx, xsx;
-    exact_init(&s, n);
-    exact_init(&x, n);
-    exact_init(&sx, n);
-    exact_init(&xsx, n);
-    from_doubles(&s, S, n, 1);
-    from_doubles(&x, X, n, 0);
-    fmpz_mat_mul(sx.z, s.z, x.z);
-    fmpz_mat_transpose(s.z, x.z);
-    fmpz_mat_mul(xsx.z, s.z, sx.z);
+    size_t m = (n + step - 1) / step;
+    long unit = lowest(S, n * n);
+    struct exact s, xt, x, sx, xsx;
+    exact_init(&s, n, n);
+    exact_init(&xt, n, n);
+    exact_init(&x, n, m);
+    exact_init(&sx, n, m);
+    exact_init(&xsx, n, m);
     for (size_t j = 0; j < n; j++) {
-        xsx.row[j] = x.col[j];
-        xsx.col[j] = sx.col[j] = s.col[0] + x.col[j];
+        set_column(&s, j, S + j * n, n, unit);
+        set_column(&xt, j, X + j * n, n, lowest(X + j * n, n));
+        xsx.row[j] = xt.col[j];
     }
-    if (t)
-        *t = round_exact(&sx, n);
-    *p = round_exact(&xsx, n);
+    fmpz_mat_transpose(xt.z, xt.z);
+    for (size_t j = 0; j < m; j++) {
+        set_column(&x, j, X + j * step * n, n, lowest(X + j * step * n, n));
+        sx.col[j] = xsx.col[j] = unit + x.col[j];
+    }
+    fmpz_mat_mul(sx.z, s.z, x.z);
+    fmpz_mat_mul(xsx.z, xt.z, sx.z);
+    *t = reference_of(&sx, n, m);
+    *p = reference_of(&xsx, n, m);
     exact_clear(&s);
+    exact_clear(&xt);
     exact_clear(&x);
     exact_clear(&sx);
     exact_clear(&xsx);
 }
 
-/* ---- the figures --------------------------------------------------------------------------------------------- */
+/* ---- figures ------------------------------------------------------------------------------------------------- */
 
-/* from_identity() - the largest entry of |P - I|. */
-static double from_identity(const double *p, size_t n)
+/* from_identity() - the largest |P - I|; P holds the columns 0, step, 2 step, ... */
+static double from_identity(const double *p, size_t n, size_t step)
+{
+    double largest = 0;
+    for (size_t j = 0; j < n; j += step)
+        for (size_t i = 0; i < n; i++)
+            largest = fmax(largest, fabs(p[i + j / step * n] - (i == j)));
+    return largest;
+}
+
+/* asymmetry() - the largest |F - F^T|. */
+static double asymmetry(const double *f, size_t n)
 {
     double largest = 0;
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++)
-            largest = fmax(largest, fabs(p[i + j * n] - (i == j)));
+        for (size_t i = 0; i < j; i++)
+            largest = fmax(largest, fabs(f[i + j * n] - f[j + i * n]));
     return largest;
 }
 
@@ -164,47 +195,15 @@ static double rounded_percent(const double *c, const struct reference *r, size_t
     return 100 * (double)same / (double)(n * n);
 }
 
-/* absolute() - |X|, a new matrix. */
-static double *absolute(const double *x, size_t n)
-{
-    double *y = new_matrix(n);
-    for (size_t i = 0; i < n * n; i++)
-        y[i] = fabs(x[i]);
-    return y;
-}
-
-/* abs_product() - |S||X|, the natural scale of the errors of S X. */
-static double *abs_product(const double *S, const double *X, size_t n)
-{
-    double *s = absolute(S, n), *x = absolute(X, n), *y = new_matrix(n);
-    native('N', n, 1, s, x, 0, y);
-    free(x);
-    free(s);
-    return y;
-}
+/* ---- the two tables ------------------------------------------------------------------------------------------ */
 
 struct problem {
     size_t n;
-    double *S, *X, *scale;
+    double *S, *H, *X;
+    double *scale; /* |S||X|, what errors of S X are measured by */
+    double *T, *P; /* native */
     struct reference t, p;
 };
-
-static void print_row(const char *method, const struct problem *w, const double *T, const double *P)
-{
-    printf("  %-14s %8.2f %%  %14.1e %16.2e %16.1e\n", method, rounded_percent(T, &w->t, w->n),
-           error(T, &w->t, w->scale, w->n), from_identity(P, w->n), error(P, &w->p, NULL, w->n));
-}
-
-/* true_residual() - max |X^T S X - I| without any rounding error. */
-static double true_residual(const struct problem *w, const double *X)
-{
-    struct reference p;
-    exact_products(w->S, X, w->n, NULL, &p);
-    double residual = from_identity(p.hi, w->n);
-    free(p.hi);
-    free(p.lo);
-    return residual;
-}
 
 static double *read_result(char letter, const char *moduli, size_t n)
 {
@@ -213,40 +212,87 @@ static double *read_result(char letter, const char *moduli, size_t n)
     snprintf(file, sizeof file, "%c%s.h5", letter, moduli);
     double *x = read_matrix(file, "matrix", &order);
     if (order != n) {
-        fprintf(stderr, "%s: has order %zu, not %zu: make it again from the same FILE.h5\n", file, order, n);
+        fprintf(stderr, "%s: is of order %zu, not %zu: make it again from the same FILE.h5\n", file, order, n);
         exit(2);
     }
     return x;
 }
 
-static double seconds(void)
+/* abs_product() - |S||X|. */
+static double *abs_product(const double *S, const double *X, size_t n)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    double *s = new_matrix(n, n), *x = new_matrix(n, n), *y = new_matrix(n, n);
+    for (size_t i = 0; i < n * n; i++) {
+        s[i] = fabs(S[i]);
+        x[i] = fabs(X[i]);
+    }
+    native('N', n, 1, s, x, 0, y);
+    free(x);
+    free(s);
+    return y;
 }
 
-/* newton() - the step by native products: X := X - X (P - I)/2. */
-static double *newton(const struct problem *w, const double *P)
+static void error_row(const char *method, const struct problem *w, const double *T, const double *P)
 {
-    double *Q = new_matrix(w->n);
-    for (size_t i = 0; i < w->n * w->n; i++)
-        Q[i] = w->X[i];
-    native('N', w->n, -0.5, w->X, P, 1.5, Q);
-    return Q;
+    printf("  %-14s %8.2f %% %12.1e %14.2e %14.1e\n", method, rounded_percent(T, &w->t, w->n),
+           error(T, &w->t, w->scale, w->n), from_identity(P, w->n, 1), error(P, &w->p, NULL, w->n));
 }
 
-static void refine(const struct problem *w, const double *P, const char *moduli)
+static void error_table(const struct problem *w, char **moduli, int count)
+{
+    printf("  %-14s %25s %29s\n", "", "------- T = S X -------", "----- P = X^T S X -----");
+    printf("  %-14s %10s %12s %14s %14s\n", "", "correctly", "max |e|", "max |P - I|", "max |e|");
+    printf("  %-14s %10s %12s %14s %14s\n", "", "rounded", "/(|S||X|)", "as computed", "");
+    error_row("native BLAS", w, w->T, w->P);
+    for (int i = 0; i < count; i++) {
+        char name[32];
+        double *T = read_result('T', moduli[i], w->n), *P = read_result('P', moduli[i], w->n);
+        snprintf(name, sizeof name, "%s moduli", moduli[i]);
+        error_row(name, w, T, P);
+        free(T);
+        free(P);
+    }
+    error_row("exact, rounded", w, w->t.hi, w->p.hi);
+}
+
+/* true_residual() - the largest |X^T S X - I| over some columns, without any rounding error. */
+static double true_residual(const struct problem *w, const double *X, size_t step)
+{
+    struct reference t, p;
+    exact_products(w->S, X, w->n, step, &t, &p);
+    double residual = from_identity(p.hi, w->n, step);
+    reference_free(&t);
+    reference_free(&p);
+    return residual;
+}
+
+static void newton_row(const char *method, const struct problem *w, const double *Q, const double *F)
+{
+    printf("  %-14s %24.2e %26.2e\n", method, true_residual(w, Q, 8), asymmetry(F, w->n));
+}
+
+/* newton_table() - the use of an accurate P: one step repairs X, if P - I is right. */
+static void newton_table(const struct problem *w, const char *moduli)
 {
     char name[32];
-    double *Q = newton(w, P), *E = read_result('Q', moduli, w->n);
-    printf("\n  One Newton step X - X (P - I)/2 with these P, then the exact max |X^T S X - I|:\n");
-    printf("  %-14s %10.2e\n", "before", from_identity(w->p.hi, w->n));
-    printf("  %-14s %10.2e\n", "native dgemm", true_residual(w, Q));
+    size_t n = w->n;
+    double *Q = new_matrix(n, n), *G = new_matrix(n, n), *F = new_matrix(n, n);
+    memcpy(Q, w->X, n * n * sizeof *Q);
+    native('N', n, -0.5, w->X, w->P, 1.5, Q);
+    native('N', n, 1, w->H, Q, 0, G);
+    native('T', n, 1, Q, G, 0, F);
+    double *q = read_result('Q', moduli, n), *f = read_result('F', moduli, n);
     snprintf(name, sizeof name, "%s moduli", moduli);
-    printf("  %-14s %10.2e\n", name, true_residual(w, E));
+    printf("  %-14s %24s %26s\n", "", "true max |Q^T S Q - I|", "F = Q^T H Q: max |F - F^T|");
+    printf("  %-14s %24.2e %26s\n", "before (Q = X)", from_identity(w->p.hi, n, 1), "-");
+    newton_row("native BLAS", w, Q, F);
+    newton_row(name, w, q, f);
+    printf("  (exact over every 8th column of Q)\n");
+    free(f);
+    free(q);
+    free(F);
+    free(G);
     free(Q);
-    free(E);
 }
 
 int main(int argc, char **argv)
@@ -258,32 +304,28 @@ int main(int argc, char **argv)
     }
     flint_set_num_threads((int)sysconf(_SC_NPROCESSORS_ONLN));
     w.S = read_matrix(argv[1], "S", &w.n);
+    w.H = read_matrix(argv[1], "H", &w.n);
     w.X = read_matrix(argv[1], "X", &w.n);
     w.scale = abs_product(w.S, w.X, w.n);
-    exact_products(w.S, w.X, w.n, &w.t, &w.p);
-
-    double *T = new_matrix(w.n), *P = new_matrix(w.n), start = seconds();
-    native('N', w.n, 1, w.S, w.X, 0, T);
-    native('T', w.n, 1, w.X, T, 0, P);
+    w.T = new_matrix(w.n, w.n);
+    w.P = new_matrix(w.n, w.n);
+    double start = seconds();
+    native('N', w.n, 1, w.S, w.X, 0, w.T);
+    native('T', w.n, 1, w.X, w.T, 0, w.P);
     double time = seconds() - start;
-    printf("  %-14s %10s  %14s %16s %16s\n", "", "T rounded", "max |e| of T", "", "max |e| of P");
-    printf("  %-14s %10s  %14s %16s %16s\n", "method", "correctly", "by |S||X|", "max |P - I|", "= X^T S X");
-    print_row("native dgemm", &w, T, P);
-    for (int i = 2; i < argc; i++) {
-        char name[32];
-        double *t = read_result('T', argv[i], w.n), *p = read_result('P', argv[i], w.n);
-        snprintf(name, sizeof name, "%s moduli", argv[i]);
-        print_row(name, &w, t, p);
-        free(t);
-        free(p);
-    }
-    print_row("exact, rounded", &w, w.t.hi, w.p.hi);
-    printf("  native dgemm took %.2f s for both products\n", time);
-    for (int i = 2; i < argc; i++) {
-        char file[64];
-        snprintf(file, sizeof file, "Q%s.h5", argv[i]);
-        if (access(file, R_OK) == 0)
-            refine(&w, P, argv[i]);
-    }
+    exact_products(w.S, w.X, w.n, 1, &w.t, &w.p);
+
+    error_table(&w, argv + 2, argc - 2);
+    printf("  (all %zu entries of each matrix against the exact products; native BLAS: %.2f s a product)\n\n", w.n * w.n,
+           time / 2);
+    printf("  One Newton step, Q = X - X (P - I)/2, by each method's own P and products:\n");
+    newton_table(&w, argv[argc - 1]);
+
+    double *all[] = {w.S, w.H, w.X, w.scale, w.T, w.P};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+    reference_free(&w.t);
+    reference_free(&w.p);
+    flint_cleanup_master();
     return 0;
 }

@@ -228,7 +228,7 @@ int main(int argc, char **argv)
     size_t n = (size_t)(FUNCTIONS * molecules), natoms = (size_t)(3 * molecules);
     struct atom *atoms = malloc(natoms * sizeof *atoms);
     struct gaussian *basis = malloc(n * sizeof *basis), *end = basis;
-    double *S = new_matrix(n), *H = new_matrix(n), *X = new_matrix(n);
+    double *S = new_matrix(n, n), *H = new_matrix(n, n), *X = new_matrix(n, n);
     for (int m = 0; m < molecules; m++) {
         cell[0] = m % size[0], cell[1] = m / size[0] % size[1], cell[2] = m / size[0] / size[1];
         place_water(&atoms[3 * m], m, cell);

@@ -100,6 +100,10 @@ static ozg_status gemm(ozg_context *ctx, ozg_shape *s, const ozg_data *d, const 
 {
     ozg_status status = begin(ctx, report);
 
+    if (d->pa) /* the flag of a prepared operand is not looked at */
+        s->transa = 'N';
+    if (d->pb)
+        s->transb = 'N';
     if (!status)
         status = ozg_problem_check_shape(s, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
     if (!status)
@@ -150,6 +154,11 @@ static ozg_status typed_gemm(ozg_context *ctx, char type, char transa, char tran
     ozg_shape s = {type, transa, transb, m, n, k, acc};
     ozg_data d = {{0, 0}, {0, 0}, a, b, lda, ldb, pa, pb, c, ldc};
     ozg_status status = begin(ctx, report);
+
+    if (pa)
+        s.transa = 'N'; /* what the caller says of a prepared operand is not looked at */
+    if (pb)
+        s.transb = 'N';
 
     if (status)
         return status;

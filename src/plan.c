@@ -17,6 +17,10 @@
 #define K_SMALL 4096 /* chunks are not cut below this while tiles can be */
 #define N_TILE  384  /* columns of a tile: enough to use the planes of A well */
 
+/* More lines than any memory holds, and more rows than a tile ever needs: sizes in bytes stay below 2^63. */
+#define LINES_MAX (INT64_C(1) << 48)
+#define M_TILE    (INT64_C(1) << 32)
+
 ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accuracy acc, int *nmod, int *width)
 {
     const uint64_t length = ozg_dot_length(type, k);
@@ -135,7 +139,10 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
         return status;
     if (ozg_rns_get(&plan->rns, plan->nmod))
         return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", plan->nmod);
-    plan->mt = shape->m;
+    if (shape->m > LINES_MAX || shape->n > LINES_MAX)
+        return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds %lld rows and %lld columns; use at most 2^48",
+                        (long long)shape->m, (long long)shape->n);
+    plan->mt = shape->m < M_TILE ? shape->m : M_TILE;
     plan->nt = shape->n < N_TILE ? shape->n : round_up64(N_TILE, ctx->kernel->b.lines);
     plan->kt = shape->k < K_CHUNK ? shape->k : K_CHUNK;
     for (place(plan); plan->workspace > ctx->memory_limit; place(plan))

@@ -91,6 +91,15 @@ static double largest_entry(const ozg_shape *s, const ozg_data *data)
     return value;
 }
 
+/* No bit of these lines was rounded away. */
+static int all_exact(const ozg_lines *l)
+{
+    for (int64_t i = 0; i < l->count; i++)
+        if (l->inexact[i])
+            return 0;
+    return 1;
+}
+
 static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
                       const ozg_lines *b)
 {
@@ -99,10 +108,10 @@ static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data,
     const double u = single ? 0x1p-24 : 0x1p-53, tiny = single ? 0x1p-150 : DBL_TRUE_MIN;
     double error = largest_error(plan, a, b), rounding = u * largest_entry(&plan->shape, data);
 
-    if (isfinite(alpha))
-        error *= alpha * ENLARGE;
+    if (isfinite(alpha) && error > 0)
+        error = error * alpha * ENLARGE + DBL_TRUE_MIN; /* the product may be subnormal */
     r->bound = (error + (rounding > tiny ? rounding : tiny)) * ENLARGE;
-    r->exact = error == 0;
+    r->exact = all_exact(a) && all_exact(b);
 }
 
 void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,

@@ -11,8 +11,6 @@
 
 /* ---- scale -------------------------------------------------------------------------------------- */
 
-#define SCALE_LINES 64 /* lines of a task */
-
 typedef struct scale_job {
     const ozg_stage *st;
     const ozg_view *v;
@@ -28,8 +26,8 @@ static int64_t min64(int64_t a, int64_t b)
 static void scale_task(void *arg, int64_t task)
 {
     const scale_job *job = arg;
-    int64_t i0 = task * SCALE_LINES, i1 = min64(i0 + SCALE_LINES, job->lines->count);
-    uint64_t largest[SCALE_LINES];
+    int64_t i0 = task * OZG_SCALE_LINES, i1 = min64(i0 + OZG_SCALE_LINES, job->lines->count);
+    uint64_t largest[OZG_SCALE_LINES];
 
     job->st->kernel->scale(job->v, job->k, i0, i1, largest);
     for (int64_t i = i0; i < i1; i++) {
@@ -45,7 +43,7 @@ static void scale(const ozg_stage *st, const ozg_view *v, int64_t k, ozg_lines *
 {
     scale_job job = {st, v, k, lines};
 
-    ozg_parallel(st->threads, (lines->count + SCALE_LINES - 1) / SCALE_LINES, scale_task, &job);
+    ozg_parallel(st->threads, (lines->count + OZG_SCALE_LINES - 1) / OZG_SCALE_LINES, scale_task, &job);
 }
 
 /*
@@ -68,28 +66,43 @@ static void measure_component(uint64_t bits, int32_t d, int width, uint64_t *nor
         *norm1 += down > 53 ? 1 : (x.mant >> down) + ((x.mant & ((UINT64_C(1) << down) - 1)) != 0);
 }
 
-static void measure_task(void *arg, int64_t i)
+static void measure_element(const scale_job *job, int64_t i, int64_t p)
 {
-    const scale_job *job = arg;
     const ozg_view *v = job->v;
     const int single = ozg_type_single(v->type), parts = 1 + ozg_type_complex(v->type);
+    const int64_t at = parts * (i * v->line_stride + p * v->step);
 
-    job->lines->norm1[i] = 0;
-    job->lines->inexact[i] = 0;
     if (job->lines->d[i] == OZG_D_NONE)
         return;
-    for (int64_t p = 0; p < job->k; p++)
-        for (int part = 0; part < parts; part++)
-            measure_component(ozg_load_bits(v->x, single, parts * (i * v->line_stride + p * v->step) + part),
-                              job->lines->d[i], job->st->width, &job->lines->norm1[i],
-                              &job->lines->inexact[i]);
+    for (int part = 0; part < parts; part++)
+        measure_component(ozg_load_bits(v->x, single, at + part), job->lines->d[i], job->st->width,
+                          &job->lines->norm1[i], &job->lines->inexact[i]);
+}
+
+static void measure_task(void *arg, int64_t task)
+{
+    const scale_job *job = arg;
+    const int64_t i0 = task * OZG_SCALE_LINES, i1 = min64(i0 + OZG_SCALE_LINES, job->lines->count);
+
+    for (int64_t i = i0; i < i1; i++) {
+        job->lines->norm1[i] = 0;
+        job->lines->inexact[i] = 0;
+    }
+    if (job->v->step == 1) /* walk through memory in order */
+        for (int64_t i = i0; i < i1; i++)
+            for (int64_t p = 0; p < job->k; p++)
+                measure_element(job, i, p);
+    else
+        for (int64_t p = 0; p < job->k; p++)
+            for (int64_t i = i0; i < i1; i++)
+                measure_element(job, i, p);
 }
 
 static void measure(const ozg_stage *st, const ozg_view *v, int64_t k, ozg_lines *lines)
 {
     scale_job job = {st, v, k, lines};
 
-    ozg_parallel(st->threads, lines->count, measure_task, &job);
+    ozg_parallel(st->threads, (lines->count + OZG_SCALE_LINES - 1) / OZG_SCALE_LINES, measure_task, &job);
 }
 
 /* ---- split -------------------------------------------------------------------------------------- */

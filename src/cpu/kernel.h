@@ -20,8 +20,10 @@ typedef void ozg_product_fn(int64_t steps, const void *a, const void *b, int32_t
 
 /*
  * ozg_scale_fn - largest[i - i0] = the largest |component| of line i over its k elements, as the bits of a
- * double; for a line with Inf or NaN that of Inf or of some NaN. Lines [i0, i1).
+ * double; for a line with Inf or NaN that of Inf or of some NaN. Lines [i0, i1), at most OZG_SCALE_LINES. Of
+ * a view, line_stride or step is 1.
  */
+#define OZG_SCALE_LINES 64
 typedef void ozg_scale_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, uint64_t *largest);
 
 /* A batch of elements in the order of the layout. im is NULL for real operands. */

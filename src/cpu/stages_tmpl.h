@@ -63,18 +63,64 @@ TARGET static uint64_t largest_along(const uint64_t *x, int64_t n)
     return largest;
 }
 
-TARGET void STAGE(scale)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, uint64_t *largest)
+/* The same for floats: plain loops, which compilers turn into vectors. */
+TARGET static void largest_across_single(const uint32_t *x, int64_t step, int64_t k, int64_t count,
+                                         uint32_t *largest)
+{
+    for (int64_t i = 0; i < count; i++)
+        largest[i] = 0;
+    for (int64_t p = 0; p < k; p++)
+        for (int64_t i = 0; i < count; i++) {
+            const uint32_t bits = x[i + p * step] & 0x7fffffff;
+
+            largest[i] = largest[i] < bits ? bits : largest[i];
+        }
+}
+
+TARGET static uint32_t largest_along_single(const uint32_t *x, int64_t n)
+{
+    uint32_t largest = 0;
+
+    for (int64_t p = 0; p < n; p++)
+        largest = largest < (x[p] & 0x7fffffff) ? x[p] & 0x7fffffff : largest;
+    return largest;
+}
+
+/* Lines side by side: for complex types the components are, and the larger of each pair counts. */
+TARGET static void scale_across(const ozg_view *v, int64_t k, int64_t i0, int64_t count, uint64_t *largest)
 {
     const int64_t parts = 1 + ozg_type_complex(v->type);
-    const uint64_t *x = v->x;
+    uint64_t wide[2 * OZG_SCALE_LINES];
+    uint32_t narrow[2 * OZG_SCALE_LINES];
 
-    if (v->type == 'd' && v->line_stride == 1)
-        largest_across(x + i0, v->step, k, i1 - i0, largest);
-    else if (!ozg_type_single(v->type) && v->step == 1)
-        for (int64_t i = i0; i < i1; i++)
-            largest[i - i0] = largest_along(x + parts * i * v->line_stride, parts * k);
+    if (ozg_type_single(v->type)) {
+        largest_across_single((const uint32_t *)v->x + parts * i0, parts * v->step, k, parts * count, narrow);
+        for (int64_t i = 0; i < parts * count; i++)
+            wide[i] = ozg_f64_of_f32(narrow[i]);
+    } else {
+        largest_across((const uint64_t *)v->x + parts * i0, parts * v->step, k, parts * count, wide);
+    }
+    for (int64_t i = 0; i < count; i++)
+        largest[i] =
+            wide[parts * i] > wide[parts * (i + 1) - 1] ? wide[parts * i] : wide[parts * (i + 1) - 1];
+}
+
+TARGET static uint64_t scale_along(const ozg_view *v, int64_t k, int64_t i)
+{
+    const int64_t parts = 1 + ozg_type_complex(v->type), at = parts * i * v->line_stride;
+
+    return ozg_type_single(v->type)
+               ? ozg_f64_of_f32(largest_along_single((const uint32_t *)v->x + at, parts * k))
+               : largest_along((const uint64_t *)v->x + at, parts * k);
+}
+
+TARGET void STAGE(scale)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, uint64_t *largest)
+{
+    if (v->line_stride == 1)
+        scale_across(v, k, i0, i1 - i0, largest);
     else
-        ozg_scale_ref(v, k, i0, i1, largest);
+        for (int64_t i = i0; i < i1; i++)
+            largest[i - i0] = scale_along(v, k, i);
 }
 
 /* ---- split --------------------------------------------------------------------------------------- */

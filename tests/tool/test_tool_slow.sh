@@ -1,0 +1,6 @@
+#!/bin/bash
+# test_tool_slow.sh - the command ozgemm: accuracy, check, and a product with a progress bar.
+# ctest: full
+#
+# SPDX-License-Identifier: MIT
+exec bash "$(dirname "$0")/run.sh" slow

@@ -312,15 +312,11 @@ static void value_of_words(const uint64_t (*word)[OZG_STRIP], int n, int e, ozg_
     }
 }
 
-/* Rows i.. of column j from a strip. */
+/* Rows i.. of column j from a strip, in general. */
 static void update_entries(const reconstruct_job *job, const strip *s, int64_t i, int64_t j)
 {
-    const ozg_scalars *scalars = &job->st->scalars;
-    const int n = job->st->rns->nword, complex_ = scalars->complex_;
-    /* alpha = +-2^e, beta = 0, real: the usual case, straight to the rounding */
-    const int plain = !complex_ && scalars->alpha[0].kind == OZG_FINITE && scalars->alpha[0].fp.mant == 1 &&
-                      ozg_scalar_is_zero(scalars->beta[0]);
-    ozg_value v[2];
+    const int n = job->st->rns->nword, complex_ = job->st->scalars.complex_;
+    ozg_value v[2] = {{0}, {0}};
 
     for (int e = 0; e < s->count; e++) {
         if (job->a->special[i + e])
@@ -329,22 +325,38 @@ static void update_entries(const reconstruct_job *job, const strip *s, int64_t i
         value_of_words(s->word[0], n, e, &v[0]);
         if (complex_)
             value_of_words(s->word[1], n, e, &v[1]);
-        if (plain)
-            ozg_store_bits(job->c, scalars->single, i + e + j * job->ldc,
-                           ozg_round_words(scalars->single, scalars->alpha[0].fp.neg ^ v[0].z.neg, v[0].z.w,
-                                           n, v[0].x + scalars->alpha[0].fp.exp));
-        else
-            ozg_entry_update(scalars, v, job->c, i + e + j * job->ldc);
+        ozg_entry_update(&job->st->scalars, v, job->c, i + e + j * job->ldc);
     }
+}
+
+/* The same for a real alpha = +-2^q and beta = 0: straight to the rounding. */
+static void round_entries(const reconstruct_job *job, strip *s, int64_t i, int64_t j)
+{
+    const ozg_scalars *scalars = &job->st->scalars;
+    const ozg_fp alpha = scalars->alpha[0].fp;
+    int32_t d[OZG_STRIP];
+    uint64_t bits[OZG_STRIP];
+
+    for (int e = 0; e < OZG_STRIP; e++) /* rows beyond the last are 0 */
+        d[e] = e < s->count ? job->a->d[i + e] : 0;
+    job->st->kernel->round(scalars->single, job->st->rns->nword, s->word[0], d, alpha.exp - job->b->d[j],
+                           alpha.neg, bits);
+    for (int e = 0; e < s->count; e++)
+        if (!job->a->special[i + e])
+            ozg_store_bits(job->c, scalars->single, i + e + j * job->ldc, bits[e]);
 }
 
 static void reconstruct_task(void *arg, int64_t task)
 {
     const reconstruct_job *job = arg;
     const ozg_stage *st = job->st;
+    const int complex_ = st->scalars.complex_;
     const int64_t column = task / job->row_blocks, j = job->j0 + column;
     const int64_t first = task % job->row_blocks * RECONSTRUCT_ROWS,
                   end = min64(first + RECONSTRUCT_ROWS, job->rows);
+    const ozg_scalar alpha = st->scalars.alpha[0];
+    const int plain = !complex_ && alpha.kind == OZG_FINITE && alpha.fp.mant == 1 &&
+                      ozg_scalar_is_zero(st->scalars.beta[0]);
     strip s;
 
     if (job->b->special[j])
@@ -354,9 +366,12 @@ static void reconstruct_task(void *arg, int64_t task)
 
         s.count = (int)min64(OZG_STRIP, end - row);
         st->kernel->crt(st->rns, in, job->in->plane, s.word[0]);
-        if (st->scalars.complex_)
+        if (complex_)
             st->kernel->crt(st->rns, in + (size_t)st->rns->nmod * job->in->plane, job->in->plane, s.word[1]);
-        update_entries(job, &s, job->i0 + row, j);
+        if (plain)
+            round_entries(job, &s, job->i0 + row, j);
+        else
+            update_entries(job, &s, job->i0 + row, j);
     }
 }
 

@@ -47,7 +47,7 @@ static void detect(void)
         isa |= OZG_ISA_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vnni"))
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vnni"))
         isa |= OZG_ISA_AVX512VNNI;
     if ((isa & OZG_ISA_AVX512VNNI) && amx_int8_usable())
         isa |= OZG_ISA_AMXINT8;

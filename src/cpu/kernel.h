@@ -56,6 +56,14 @@ typedef void ozg_reduce_fn(const ozg_rns *rns, int l, int complex_, int mr, int 
 typedef void ozg_crt_fn(const ozg_rns *rns, const uint8_t *residues, size_t plane,
                         uint64_t (*out)[OZG_STRIP]);
 
+/*
+ * ozg_round_fn - the usual rounding, alpha = +-2^q and beta = 0: out[e] = bits of RN((-1)^negate c^
+ * 2^(exponent - d[e])) for OZG_STRIP rows, to binary32 (single) or binary64; c^ as ozg_crt_fn gives it in n
+ * words. Rows with c^ = 0 may have any d.
+ */
+typedef void ozg_round_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                          int negate, uint64_t *out);
+
 /* A micro-kernel with the stages that go with it. */
 typedef struct ozg_kernel {
     const char *name;
@@ -66,6 +74,7 @@ typedef struct ozg_kernel {
     ozg_split_fn *split;
     ozg_reduce_fn *reduce;
     ozg_crt_fn *crt;
+    ozg_round_fn *round;
 } ozg_kernel;
 
 #define OZG_MR_MAX                                                                                           \

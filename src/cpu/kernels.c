@@ -15,7 +15,8 @@ static const ozg_kernel kernels[] = {
      ozg_scale_##stages,                                                                                     \
      ozg_split_##stages,                                                                                     \
      ozg_reduce_##stages,                                                                                    \
-     ozg_crt_##stages},
+     ozg_crt_##stages,                                                                                       \
+     ozg_round_##stages},
 #include "cpu/kernels.inc"
 #undef OZG_KERNEL
 };

@@ -31,3 +31,18 @@ void ozg_crt_ref(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint
         }
     }
 }
+
+void ozg_round_ref(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                   int negate, uint64_t *out)
+{
+    for (int e = 0; e < OZG_STRIP; e++) {
+        const int neg = (int)(words[n - 1][e] >> 63);
+        uint64_t magnitude[OZG_CRT_WORDS], carry = (uint64_t)neg;
+
+        for (int w = 0; w < n; w++) {
+            magnitude[w] = (words[w][e] ^ (neg ? UINT64_MAX : 0)) + carry;
+            carry &= magnitude[w] == 0;
+        }
+        out[e] = ozg_round_words(single, neg ^ negate, magnitude, n, (int64_t)exponent - d[e]);
+    }
+}

@@ -344,5 +344,83 @@ TARGET void STAGE(crt)(const ozg_rns *rns, const uint8_t *residues, size_t plane
     }
 }
 
+/* The leading 64 bits of a magnitude, from its highest word that is not 0, and what lies below. */
+typedef struct leading {
+    vec64 top;      /* leading bit at 63; 0 for zero */
+    vec64 below;    /* not 0 iff a lower bit is set */
+    vec64 exponent; /* of the leading bit */
+} leading;
+
+VEC vec64 is_zero(vec64 x)
+{
+    return vec64_xor(vec64_negative(vec64_or(x, vec64_sub(vec64_set1(0), x))), vec64_set1(UINT64_MAX));
+}
+
+/* Lanes at e. *neg: all ones for a negative number. */
+VEC leading find_leading(int n, uint64_t (*words)[OZG_STRIP], int e, vec64 *neg)
+{
+    const vec64 zero = vec64_set1(0);
+    vec64 carry, hi = zero, lo = zero, sticky = zero, base = zero, previous = zero, under = zero, zeros;
+    leading out;
+
+    *neg = vec64_negative(vec_load(words[n - 1] + e));
+    carry = vec64_and(*neg, vec64_set1(1));
+    for (int w = 0; w < n; w++) { /* upwards: the last word that is not 0 wins */
+        const vec64 word = vec64_add(vec64_xor(vec_load(words[w] + e), *neg), carry), empty = is_zero(word);
+
+        carry = vec64_and(carry, empty);
+        hi = vec64_select(empty, hi, word);
+        lo = vec64_select(empty, lo, previous);
+        sticky = vec64_select(empty, sticky, under);
+        base = vec64_select(empty, base, vec64_set1((uint64_t)(64 * w + 63)));
+        under = vec64_or(under, previous);
+        previous = word;
+    }
+    zeros = vec64_leading_zeros(hi);
+    out.top =
+        vec64_or(vec64_shift_left_by(hi, zeros), vec64_shift_right_by(lo, vec64_sub(vec64_set1(64), zeros)));
+    out.below = vec64_or(vec64_shift_left_by(lo, zeros), sticky);
+    out.exponent = vec64_sub(base, zeros);
+    return out;
+}
+
+TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                         int negate, uint64_t *out)
+{
+    const int precision = single ? 24 : 53,
+              limit = single ? 126 : 1022; /* |exponent| of what is surely normal */
+    const vec64 cut = vec64_set1((uint64_t)(64 - precision)), one = vec64_set1(1), zero = vec64_set1(0);
+    const vec64 half = vec64_shift_left_by(one, cut), sign = vec64_set1(UINT64_C(1) << (single ? 31 : 63));
+    vec64 odd_range = zero; /* lanes whose result is, or may be, subnormal or infinite */
+    uint64_t lane[LANES64], odd = 0;
+
+    for (int e = 0; e < OZG_STRIP; e += LANES64) {
+        vec64 neg, q, rest, x, bits;
+        const leading z = find_leading(n, words, e, &neg);
+        const vec64 empty = is_zero(z.top),
+                    tail = vec64_add(is_zero(z.below), one); /* 1 iff bits lie below */
+
+        /* twice the part cut off, its last bit the tail, plus the last bit kept: above 2^(64 - precision) it
+         * rounds up */
+        q = vec64_shift_right_by(z.top, cut);
+        rest = vec64_and(z.top, vec64_sub(half, one));
+        rest = vec64_add(vec64_or(vec64_add(rest, rest), tail), vec64_and(q, one));
+        q = vec64_sub(q, vec64_negative(vec64_sub(half, rest)));
+        x = vec64_sub(vec64_add(z.exponent, vec64_set1((uint64_t)(int64_t)exponent)), vec64_load_i32(d + e));
+        bits = vec64_add(q, vec64_shift_left_by(vec64_add(x, vec64_set1((uint64_t)limit)),
+                                                vec64_set1((uint64_t)precision - 1)));
+        bits = vec64_or(bits, vec64_and(negate ? vec64_xor(neg, vec64_set1(UINT64_MAX)) : neg, sign));
+        vec_store(out + e, vec64_select(empty, zero, bits));
+        /* negative if x < -limit or x > limit */
+        x = vec64_or(vec64_add(x, vec64_set1((uint64_t)limit)), vec64_sub(vec64_set1((uint64_t)limit), x));
+        odd_range = vec64_or(odd_range, vec64_select(empty, zero, vec64_negative(x)));
+    }
+    vec_store(lane, odd_range);
+    for (int q = 0; q < LANES64; q++)
+        odd |= lane[q];
+    if (odd)
+        ozg_round_ref(single, n, words, d, exponent, negate, out);
+}
+
 #undef LANES64
 #undef VECTORS

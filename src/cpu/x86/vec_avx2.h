@@ -195,3 +195,29 @@ VEC vec64 vec64_max(vec64 x, vec64 y)
 {
     return _mm256_blendv_epi8(y, x, _mm256_cmpgt_epi64(x, y));
 }
+
+VEC vec64 vec64_xor(vec64 x, vec64 y)
+{
+    return _mm256_xor_si256(x, y);
+}
+
+/* where the mask is all ones x, where it is 0 y */
+VEC vec64 vec64_select(vec64 mask, vec64 x, vec64 y)
+{
+    return _mm256_blendv_epi8(y, x, mask);
+}
+
+/* Leading zeros; 63 for 0. */
+VEC vec64 vec64_leading_zeros(vec64 x)
+{
+    vec64 n = _mm256_setzero_si256();
+
+    for (int step = 32; step > 0; step /= 2) { /* the upper `step` bits are 0: shift them out */
+        const vec64 empty = _mm256_cmpeq_epi64(_mm256_srli_epi64(x, 64 - step), _mm256_setzero_si256());
+        const vec64 by = _mm256_and_si256(empty, _mm256_set1_epi64x(step));
+
+        x = _mm256_sllv_epi64(x, by);
+        n = _mm256_add_epi64(n, by);
+    }
+    return n;
+}

@@ -5,7 +5,7 @@
  */
 #include <immintrin.h>
 
-#define TARGET    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,bmi2")))
+#define TARGET    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vnni,bmi2")))
 #define VEC       TARGET static inline
 #define VEC_LANES 16
 
@@ -189,4 +189,21 @@ VEC vec64 vec64_negative(vec64 x)
 VEC vec64 vec64_max(vec64 x, vec64 y)
 {
     return _mm512_max_epi64(x, y);
+}
+
+VEC vec64 vec64_xor(vec64 x, vec64 y)
+{
+    return _mm512_xor_si512(x, y);
+}
+
+/* where the mask is all ones x, where it is 0 y */
+VEC vec64 vec64_select(vec64 mask, vec64 x, vec64 y)
+{
+    return _mm512_mask_blend_epi64(_mm512_movepi64_mask(mask), y, x);
+}
+
+/* Leading zeros; 64 for 0. */
+VEC vec64 vec64_leading_zeros(vec64 x)
+{
+    return _mm512_lzcnt_epi64(x);
 }

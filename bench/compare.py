@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""compare.py - times ozgemm against the native products of NumPy and PyTorch, alternately in one process.
+
+    bench/compare.py LIBOZGEMM.so [--type d] [--sizes 1024,2048] [--threads 1,16] [--repeat 5] [--kernel NAME]
+
+For each size: seconds (best of the repetitions), the ratio to the best native product, and the share of the stages. The result is
+checked in the same run against the proven bound of the report, so that a fast wrong product cannot pass.
+
+SPDX-License-Identifier: MIT
+"""
+import argparse
+import ctypes as ct
+import os
+import time
+
+import numpy as np
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+class Config(ct.Structure):
+    _fields_ = [("backend", ct.c_int), ("device", ct.c_int), ("threads", ct.c_int), ("memory_limit", ct.c_size_t),
+                ("repair_limit", ct.c_uint64), ("policy", ct.c_int), ("stream", ct.c_void_p),
+                ("device_pointers", ct.c_int), ("kernel", ct.c_char_p), ("reserved", ct.c_uint64 * 8)]
+
+
+class Accuracy(ct.Structure):
+    _fields_ = [("kind", ct.c_int), ("value", ct.c_int)]
+
+
+STAGES = ["scale", "split", "product", "reconstruct", "repair", "transfer", "total"]
+
+
+class Report(ct.Structure):
+    _fields_ = ([("emulated", ct.c_int), ("reason", ct.c_char_p), ("backend", ct.c_char_p), ("kernel", ct.c_char_p),
+                 ("scheme", ct.c_char_p), ("moduli", ct.c_int), ("width", ct.c_int), ("products", ct.c_int),
+                 ("bound", ct.c_double), ("bound_relative", ct.c_double), ("exact", ct.c_int),
+                 ("tested", ct.c_uint64), ("repaired", ct.c_uint64), ("special_rows", ct.c_uint64),
+                 ("special_cols", ct.c_uint64), ("tiles", ct.c_int64), ("k_chunks", ct.c_int64),
+                 ("workspace_bytes", ct.c_size_t)] + [("seconds_" + s, ct.c_double) for s in STAGES]
+                + [("reserved", ct.c_uint64 * 8)])
+
+
+TYPES = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}
+
+
+class Library:
+    def __init__(self, path):
+        self.lib = ct.CDLL(os.path.abspath(path))
+        self.lib.ozg_moduli.restype = Accuracy
+        self.lib.ozg_last_error.restype = ct.c_char_p
+        self.lib.ozg_last_error.argtypes = [ct.c_void_p]
+
+    def context(self, threads, kernel):
+        cfg, ctx = Config(), ct.c_void_p()
+        self.lib.ozg_config_init(ct.byref(cfg))
+        cfg.threads = threads
+        cfg.kernel = kernel.encode() if kernel else None
+        if self.lib.ozg_create(ct.byref(ctx), ct.byref(cfg)):
+            raise SystemExit(self.lib.ozg_last_error(None).decode())
+        return ctx
+
+    def gemm(self, ctx, kind, a, b, c, report):
+        """c = a b for Fortran-ordered arrays."""
+        (m, k), n = a.shape, b.shape[1]
+        i64 = ct.c_int64
+        bits = 24 if kind in "sc" else 53
+        acc = self.lib.ozg_moduli(self.lib.ozg_moduli_for_bits(ct.c_char(kind.encode()), i64(k), bits))
+        real = ct.c_float if kind in "sc" else ct.c_double
+        one, zero = (real(1), real(0)) if kind in "sd" else ((real * 2)(1, 0), (real * 2)(0, 0))
+        status = getattr(self.lib, f"ozg_{kind}gemm")(
+            ctx, ct.c_char(b"N"), ct.c_char(b"N"), i64(m), i64(n), i64(k), one, ct.c_void_p(a.ctypes.data), i64(m),
+            ct.c_void_p(b.ctypes.data), i64(k), zero, ct.c_void_p(c.ctypes.data), i64(m), acc,
+            ct.byref(report) if report is not None else None)
+        if status:
+            raise SystemExit(self.lib.ozg_last_error(ctx).decode())
+
+
+def clock(f):
+    start = time.perf_counter()
+    f()
+    return time.perf_counter() - start
+
+
+def matrix(rng, kind, m, n):
+    x = rng.uniform(-1, 1, (m, n))
+    if kind in "cz":
+        x = x + 1j * rng.uniform(-1, 1, (m, n))
+    return np.asfortranarray(x.astype(TYPES[kind]))
+
+
+def natives(a, b):
+    """name -> function that computes the native product into memory of its own"""
+    out = np.empty((a.shape[0], b.shape[1]), a.dtype, order="F")
+    f = {"numpy": lambda: np.matmul(a, b, out=out)}
+    if torch:
+        ta, tb, tc = (torch.from_numpy(np.ascontiguousarray(x)) for x in (a, b, out))
+        f["torch"] = lambda: torch.mm(ta, tb, out=tc)
+    return f, out
+
+
+def measure(lib, args, kind, n, threads):
+    rng = np.random.default_rng(n)
+    a, b = matrix(rng, kind, n, n), matrix(rng, kind, n, n)
+    c = np.empty_like(a)
+    ctx, report, best = lib.context(threads, args.kernel), Report(), {}
+    f, native = natives(a, b)
+    f["ozgemm"] = lambda: lib.gemm(ctx, kind, a, b, c, None)
+    for turn in range(args.repeat + 1):
+        for name, run in f.items():
+            t = clock(run)
+            if turn > 0:
+                best[name] = min(best.get(name, t), t)
+    lib.gemm(ctx, kind, a, b, c, report)
+    flops = (8 if kind in "cz" else 2) * n ** 3
+    error = abs(c - native).max() / (report.bound + (abs(a).max() * abs(b).max() * n) * (2.0 ** (-24 if kind in "sc" else -53)) * 8 * n ** 0.5)
+    if not error < 1:
+        raise SystemExit(f"wrong result: n = {n}, {error} times the allowed difference")
+    fastest = min(best[x] for x in best if x != "ozgemm")
+    shares = " ".join(f"{s} {100 * getattr(report, 'seconds_' + s) / report.seconds_total:.0f}%" for s in STAGES[:4])
+    rates = "  ".join(f"{x} {flops / best[x] / 1e9:7.0f}" for x in best)
+    print(f"{kind} n={n:6d} threads={threads:3d} s={report.moduli:2d} {report.kernel.decode():10s} GFLOP/s: {rates}  "
+          f"time/native {best['ozgemm'] / fastest:5.2f}  ({shares})", flush=True)
+    lib.lib.ozg_destroy(ctx)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("library")
+    p.add_argument("--type", default="d")
+    p.add_argument("--sizes", default="512,1024,2048")
+    p.add_argument("--threads", default="1")
+    p.add_argument("--repeat", type=int, default=5)
+    p.add_argument("--kernel")
+    args = p.parse_args()
+    lib = Library(args.library)
+    for threads in map(int, args.threads.split(",")):
+        if torch:
+            torch.set_num_threads(threads)
+        try:
+            from threadpoolctl import threadpool_limits
+            threadpool_limits(threads, "blas")
+        except ImportError:
+            pass
+        for kind in args.type:
+            for n in map(int, args.sizes.split(",")):
+                measure(lib, args, kind, n, threads)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,9 +3,9 @@
  *
  *     bench_kernels [KERNEL]
  *
- * scale and split: nanoseconds an element of the operand (split: for all moduli together); product: 10^9 multiply-adds a
- * second, panels in the first-level cache; reduce: nanoseconds a sum; crt: nanoseconds an entry of C. 16 moduli, width 55.
- * The least of several times counts.
+ * scale and split: nanoseconds an element of the operand (split: for all moduli together); product: 10^9
+ * multiply-adds a second, panels in the first-level cache; reduce: nanoseconds a sum; crt: nanoseconds an
+ * entry of C. 16 moduli, width 55. The least of several times counts.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -122,7 +122,8 @@ static void bench_kernel(struct bench *b, const ozg_kernel *kernel)
     printf(" %8.2f %8.2f", 1e9 * seconds_of(run_split_a, b) / OZG_SPLIT_BATCH,
            1e9 * seconds_of(run_split_b_complex, b) / OZG_SPLIT_BATCH);
     printf(" %9.1f", 1e-9 * sums * K / seconds_of(run_product, b));
-    printf(" %8.3f %8.3f", 1e9 * seconds_of(run_reduce, b) / sums, 1e9 * seconds_of(run_reduce_complex, b) / sums);
+    printf(" %8.3f %8.3f", 1e9 * seconds_of(run_reduce, b) / sums,
+           1e9 * seconds_of(run_reduce_complex, b) / sums);
     printf(" %8.2f\n", 1e9 * seconds_of(run_crt, b) / OZG_STRIP);
     fflush(stdout);
 }
@@ -158,8 +159,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_kernels: no memory\n");
         return 2;
     }
-    printf("%-12s %7s %7s %8s %8s %9s %8s %8s %8s\n", "kernel", "scale|", "scale-", "split d", "split z", "product",
-           "reduce d", "reduce z", "crt");
+    printf("%-12s %7s %7s %8s %8s %9s %8s %8s %8s\n", "kernel", "scale|", "scale-", "split d", "split z",
+           "product", "reduce d", "reduce z", "crt");
     printf("%-12s %7s %7s %8s %8s %9s %8s %8s %8s\n", "", "ns", "ns", "ns", "ns", "GMAC/s", "ns", "ns", "ns");
     for (int i = 0; (kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++)
         if (argc < 2 || strcmp(kernel->name, argv[1]) == 0) {
@@ -167,7 +168,9 @@ int main(int argc, char **argv)
             found = 1;
         }
     if (!found)
-        fprintf(stderr, "bench_kernels: this machine has no kernel \"%s\"; run without arguments for the list\n", argv[1]);
+        fprintf(stderr,
+                "bench_kernels: this machine has no kernel \"%s\"; run without arguments for the list\n",
+                argv[1]);
     free(b);
     return found ? 0 : 2;
 }

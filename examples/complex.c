@@ -1,8 +1,8 @@
 /*
  * complex.c - complex matrices are pairs (re, im); both parts of an entry are rounded once.
  *
- * U is the matrix of the discrete Fourier transform, so U^H U - I shows how far its rounded entries are from unitary.
- * C99's double complex has the same layout as the pairs, and a cast is all that it needs.
+ * U is the matrix of the discrete Fourier transform, so U^H U - I shows how far its rounded entries are from
+ * unitary. C99's double complex has the same layout as the pairs, and a cast is all that it needs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,8 +38,8 @@ int main(void)
     }
     for (int i = 0; i < N * N; i++)
         largest = fmax(largest, cabs(p[i]));
-    printf("max |U^H U - I| = %.3e, this figure known to %.1e: %d products of residues for %d moduli\n", largest,
-           report.bound, report.products, report.moduli);
+    printf("max |U^H U - I| = %.3e, this figure known to %.1e: %d products of residues for %d moduli\n",
+           largest, report.bound, report.products, report.moduli);
     ozg_destroy(ctx);
     return largest > 0 && largest < 1e-14 && report.bound < largest ? 0 : 1;
 }

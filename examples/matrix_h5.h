@@ -1,8 +1,8 @@
 /*
  * matrix_h5.h - square matrices of double in an HDF5 file, for the molecule programs.
  *
- * In memory column-major, as BLAS wants them; in the file row-major, as h5py and ozgemm see them. On any error these
- * functions print one line and end the program.
+ * In memory column-major, as BLAS wants them; in the file row-major, as h5py and ozgemm see them. On any
+ * error these functions print one line and end the program.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -4,7 +4,8 @@
  *   molecule_check FILE.h5 S...             FILE.h5 is from molecule_lapack; S... are numbers of moduli
  *
  * The current folder holds, for each S, what "ozgemm multiply" made of FILE.h5: TS.h5 is T = S X and PS.h5 is
- * P = X^T T. For the last S there are also QS.h5, X after a Newton step, Q = X - X (P - I)/2, and FS.h5, Q^T (H Q).
+ * P = X^T T. For the last S there are also QS.h5, X after a Newton step, Q = X - X (P - I)/2, and FS.h5, Q^T
+ * (H Q).
  *
  * The exact products are FLINT's: S and each column of X are a power of two times a matrix of integers.
  *
@@ -22,12 +23,13 @@
 
 #include "matrix_h5.h"
 
-void dgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k, const double *alpha,
-            const double *a, const int *lda, const double *b, const int *ldb, const double *beta, double *c,
-            const int *ldc);
+void dgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+            const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,
+            const double *beta, double *c, const int *ldc);
 
 /* native() - C := alpha op(A) B + beta C by the BLAS of the system. */
-static void native(char transa, size_t n, double alpha, const double *a, const double *b, double beta, double *c)
+static void native(char transa, size_t n, double alpha, const double *a, const double *b, double beta,
+                   double *c)
 {
     int order = (int)n;
     dgemm_(&transa, "N", &order, &order, &order, &alpha, a, &order, b, &order, &beta, c, &order);
@@ -40,7 +42,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- exact matrices ------------------------------------------------------------------------------------------ */
+/* ---- exact matrices ----------------------------------------------------------------------------------- */
 
 /* Entry (i, j) is z(i, j) 2^(row[i] + col[j]). */
 struct exact {
@@ -154,7 +156,7 @@ static void exact_products(const double *S, const double *X, size_t n, size_t st
     exact_clear(&xsx);
 }
 
-/* ---- figures ------------------------------------------------------------------------------------------------- */
+/* ---- figures ------------------------------------------------------------------------------------------ */
 
 /* from_identity() - the largest |P - I|; P holds the columns 0, step, 2 step, ... */
 static double from_identity(const double *p, size_t n, size_t step)
@@ -195,7 +197,7 @@ static double rounded_percent(const double *c, const struct reference *r, size_t
     return 100 * (double)same / (double)(n * n);
 }
 
-/* ---- the two tables ------------------------------------------------------------------------------------------ */
+/* ---- the two tables ----------------------------------------------------------------------------------- */
 
 struct problem {
     size_t n;
@@ -212,7 +214,8 @@ static double *read_result(char letter, const char *moduli, size_t n)
     snprintf(file, sizeof file, "%c%s.h5", letter, moduli);
     double *x = read_matrix(file, "matrix", &order);
     if (order != n) {
-        fprintf(stderr, "%s: is of order %zu, not %zu: make it again from the same FILE.h5\n", file, order, n);
+        fprintf(stderr, "%s: is of order %zu, not %zu: make it again from the same FILE.h5\n", file, order,
+                n);
         exit(2);
     }
     return x;
@@ -268,7 +271,7 @@ static double true_residual(const struct problem *w, const double *X, size_t ste
 
 static void newton_row(const char *method, const struct problem *w, const double *Q, const double *F)
 {
-    printf("  %-14s %24.2e %26.2e\n", method, true_residual(w, Q, 8), asymmetry(F, w->n));
+    printf("  %-14s %25.2e %29.2e\n", method, true_residual(w, Q, 8), asymmetry(F, w->n));
 }
 
 /* newton_table() - the use of an accurate P: one step repairs X, if P - I is right. */
@@ -283,11 +286,11 @@ static void newton_table(const struct problem *w, const char *moduli)
     native('T', n, 1, Q, G, 0, F);
     double *q = read_result('Q', moduli, n), *f = read_result('F', moduli, n);
     snprintf(name, sizeof name, "%s moduli", moduli);
-    printf("  %-14s %24s %26s\n", "", "true max |Q^T S Q - I|", "F = Q^T H Q: max |F - F^T|");
-    printf("  %-14s %24.2e %26s\n", "before (Q = X)", from_identity(w->p.hi, n, 1), "-");
+    printf("  %-14s %25s %29s\n", "", "max |Q^T S Q - I|, exact", "max |F - F^T|, F = Q^T H Q");
+    printf("  %-14s %25.2e %29s\n", "before (Q = X)", from_identity(w->p.hi, n, 1), "-");
     newton_row("native BLAS", w, Q, F);
     newton_row(name, w, q, f);
-    printf("  (exact over every 8th column of Q)\n");
+    printf("  (rows 2 and 3: every 8th column of Q)\n");
     free(f);
     free(q);
     free(F);
@@ -316,8 +319,8 @@ int main(int argc, char **argv)
     exact_products(w.S, w.X, w.n, 1, &w.t, &w.p);
 
     error_table(&w, argv + 2, argc - 2);
-    printf("  (all %zu entries of each matrix against the exact products; native BLAS: %.2f s a product)\n\n", w.n * w.n,
-           time / 2);
+    printf("  (all %zu entries of each matrix against the exact products; native BLAS: %.2f s a product)\n\n",
+           w.n * w.n, time / 2);
     printf("  One Newton step, Q = X - X (P - I)/2, by each method's own P and products:\n");
     newton_table(&w, argv[argc - 1]);
 

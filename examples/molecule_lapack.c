@@ -7,9 +7,9 @@
  *          H   Fock-like matrix: kinetic energy and a Gaussian well at each nucleus
  *          X   canonical orthogonalisation U s^(-1/2), from LAPACK's S = U s U^T; X^T S X = I up to rounding
  *
- * The basis is even-tempered with s and p functions. All integrals are closed formulas: a Gaussian integral of three
- * dimensions is a product of three integrals of one, and these follow from the two-term recursion of S. Obara and
- * A. Saika, J. Chem. Phys. 84, 3963 (1986). Lengths are in bohr, energies in hartree.
+ * The basis is even-tempered with s and p functions. All integrals are closed formulas: a Gaussian integral
+ * of three dimensions is a product of three integrals of one, and these follow from the two-term recursion of
+ * S. Obara and A. Saika, J. Chem. Phys. 84, 3963 (1986). Lengths are in bohr, energies in hartree.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,8 +19,8 @@
 
 #include "matrix_h5.h"
 
-void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
-             const int *lwork, int *iwork, const int *liwork, int *info);
+void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const int *lda, double *w,
+             double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 
 struct vec {
     double x[3];
@@ -38,7 +38,7 @@ struct gaussian {
     int l[3];
 };
 
-/* ---- the molecules ------------------------------------------------------------------------------------------- */
+/* ---- the molecules ------------------------------------------------------------------------------------ */
 
 /* angle() - a fixed sequence of angles: the golden ratio's multiples, evenly spread. */
 static double angle(int i)
@@ -72,7 +72,7 @@ static void place_water(struct atom *atoms, int m, const int cell[3])
     }
 }
 
-/* ---- the basis ----------------------------------------------------------------------------------------------- */
+/* ---- the basis ---------------------------------------------------------------------------------------- */
 
 enum { OXYGEN_S = 7, OXYGEN_P = 3, HYDROGEN_S = 3, FUNCTIONS = OXYGEN_S + 3 * OXYGEN_P + 2 * HYDROGEN_S };
 
@@ -87,7 +87,8 @@ static struct gaussian *add_function(struct gaussian *f, struct vec at, double a
     return f + 1;
 }
 
-/* add_basis() - even-tempered exponents a0 2.3^i. Diffuse ones make S nearly singular, as they do in practice. */
+/* add_basis() - even-tempered exponents a0 2.3^i. Diffuse ones make S nearly singular, as they do in
+ * practice. */
 static struct gaussian *add_basis(struct gaussian *f, const struct atom *atom)
 {
     int oxygen = atom->charge == 8;
@@ -99,11 +100,11 @@ static struct gaussian *add_basis(struct gaussian *f, const struct atom *atom)
     return f;
 }
 
-/* ---- integrals ----------------------------------------------------------------------------------------------- */
+/* ---- integrals ---------------------------------------------------------------------------------------- */
 
 /*
- * line() - the integral over one dimension of (x-A)^i (x-B)^j exp(-a (x-A)^2 - b (x-B)^2 - c (x-C)^2) for i <= 1,
- * j <= 3. The product of the three is one Gaussian around P.
+ * line() - the integral over one dimension of (x-A)^i (x-B)^j exp(-a (x-A)^2 - b (x-B)^2 - c (x-C)^2) for
+ * i <= 1, j <= 3. The product of the three is one Gaussian around P.
  */
 static double line(int i, int j, double a, double A, double b, double B, double c, double C)
 {
@@ -154,10 +155,11 @@ static double distance2(const struct vec *u, const struct vec *v)
 }
 
 /*
- * wells() - <f| V |g> for one well at each nucleus. The product of f and g sits around P; wells that are out of its
- * reach (a factor below exp(-46) = 1e-20) are left out.
+ * wells() - <f| V |g> for one well at each nucleus. The product of f and g sits around P; wells that are out
+ * of its reach (a factor below exp(-46) = 1e-20) are left out.
  */
-static double wells(const struct gaussian *f, const struct gaussian *g, const struct atom *atoms, size_t natoms)
+static double wells(const struct gaussian *f, const struct gaussian *g, const struct atom *atoms,
+                    size_t natoms)
 {
     double p = f->a + g->a, v = 0;
     struct vec P;
@@ -172,7 +174,8 @@ static double wells(const struct gaussian *f, const struct gaussian *g, const st
 }
 
 /* fill() - S and H. Pairs whose Gaussians do not meet are exact zeros. */
-static void fill(double *S, double *H, size_t n, const struct gaussian *basis, const struct atom *atoms, size_t natoms)
+static void fill(double *S, double *H, size_t n, const struct gaussian *basis, const struct atom *atoms,
+                 size_t natoms)
 {
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i <= j; i++) {
@@ -185,7 +188,7 @@ static void fill(double *S, double *H, size_t n, const struct gaussian *basis, c
         }
 }
 
-/* ---- X ------------------------------------------------------------------------------------------------------- */
+/* ---- X ------------------------------------------------------------------------------------------------ */
 
 /* orthogonalise() - X := U s^(-1/2); returns the condition number of S. */
 static double orthogonalise(double *X, const double *S, size_t n)

@@ -41,8 +41,8 @@ int main(void)
     double sum = 0; /* of row 0 and column 0, in integers: exact in double */
     for (int p = 0; p < K; p++)
         sum += RUNS * a[M * p] * b[p];
-    printf("width %d bits by %d moduli, workspace %zu bytes, %d runs: C[0,0] = %g, exactly %g\n", report.width,
-           report.moduli, ozg_plan_workspace(plan), RUNS, c[0], sum);
+    printf("width %d bits by %d moduli, workspace %zu bytes, %d runs: C[0,0] = %g, exactly %g\n",
+           report.width, report.moduli, ozg_plan_workspace(plan), RUNS, c[0], sum);
     free(work);
     ozg_plan_destroy(plan);
     ozg_destroy(ctx);

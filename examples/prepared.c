@@ -1,7 +1,8 @@
 /*
  * prepared.c - one matrix in many products: A is scaled and split once, each B then costs only its own part.
  *
- * Here A x is applied again and again, as iterative solvers and time steppers do. The bits are those of plain calls.
+ * Here A x is applied again and again, as iterative solvers and time steppers do. The bits are those of plain
+ * calls.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,8 +39,9 @@ int main(void)
     must(ozg_create(&ctx, NULL), NULL);
     must(ozg_operand_create(&pa, ctx, 'd', 'A', 'N', N, N, a, N, accuracy), ctx);
     for (int step = 0; step < STEPS; step++) {
-        must(ozg_dgemm_prepared(ctx, 'N', 'N', N, COLUMNS, N, 1.0, pa, NULL, 0, NULL, x, N, 0.0, y, N, accuracy,
-                                &report), ctx);
+        must(ozg_dgemm_prepared(ctx, 'N', 'N', N, COLUMNS, N, 1.0, pa, NULL, 0, NULL, x, N, 0.0, y, N,
+                                accuracy, &report),
+             ctx);
         prepared_split += report.seconds_scale + report.seconds_split;
         must(ozg_dgemm(ctx, 'N', 'N', N, COLUMNS, N, 1.0, a, N, x, N, 0.0, plain, N, accuracy, &report), ctx);
         plain_split += report.seconds_scale + report.seconds_split;
@@ -49,9 +51,10 @@ int main(void)
         }
         memcpy(x, y, sizeof x);
     }
-    printf("%d products of %d x %d by %d columns, %d moduli: the same bits with A prepared\n", STEPS, N, N, COLUMNS,
-           report.moduli);
-    printf("scale and split: %.2f ms with A prepared, %.2f ms without\n", 1e3 * prepared_split, 1e3 * plain_split);
+    printf("%d products of %d x %d by %d columns, %d moduli: the same bits with A prepared\n", STEPS, N, N,
+           COLUMNS, report.moduli);
+    printf("scale and split: %.2f ms with A prepared, %.2f ms without\n", 1e3 * prepared_split,
+           1e3 * plain_split);
     ozg_operand_destroy(pa);
     ozg_destroy(ctx);
     return 0;

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -15,19 +16,28 @@
 #include "parallel.h"
 
 #ifdef _OPENMP
-/* A child of fork has this process's OpenMP bookkeeping, but none of its threads: the first region would wait
- * for ever. */
-static atomic_int started, orphaned;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/*
+ * A child of fork has its parent's OpenMP bookkeeping but none of its threads: its first region would wait for ever.
+ * The program may have started those threads without us, so every fork is watched, from when the library is loaded.
+ */
+static atomic_int several, orphaned;
+
+static void before_fork(void)
+{
+    struct stat task; /* one link more than two for each thread of the process */
+
+    atomic_store(&several, stat("/proc/self/task", &task) != 0 || task.st_nlink != 3);
+}
 
 static void in_child(void)
 {
-    atomic_store(&orphaned, atomic_load(&started));
+    if (atomic_load(&several))
+        atomic_store(&orphaned, 1);
 }
 
-static void watch_fork(void)
+__attribute__((constructor)) static void watch_fork(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(before_fork, NULL, in_child);
 }
 #endif
 
@@ -35,8 +45,6 @@ void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t tas
 {
 #ifdef _OPENMP
     if (threads > 1 && tasks > 1 && !omp_in_parallel() && !atomic_load(&orphaned)) {
-        pthread_once(&once, watch_fork);
-        atomic_store(&started, 1);
         if (threads > tasks)
             threads = (int)tasks;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)

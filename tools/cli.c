@@ -159,6 +159,20 @@ ozg_accuracy accuracy_parse(const char *text, char type, int64_t k)
     fail("--accuracy is '%s': give moduli=N, width=T, bits=B, native or rounded", text);
 }
 
+int accuracy_moduli(const char *text, char type, int64_t k)
+{
+    int s = 0;
+    if (text == NULL)
+        s = ozg_moduli_for_bits(type, k, default_bits(type));
+    else if (strncmp(text, "moduli=", 7) == 0)
+        s = atoi(text + 7);
+    else if (strncmp(text, "width=", 6) == 0)
+        s = ozg_moduli_for_bits(type, k, atoi(text + 6));
+    else if (strncmp(text, "bits=", 5) == 0)
+        s = ozg_moduli_for_bits(type, k, atoi(text + 5));
+    return s > 0 ? s : 49;
+}
+
 int type_complex(char type)
 {
     return type == 'c' || type == 'z';

@@ -63,6 +63,9 @@ struct scalar parse_scalar(const char *text, const char *what);
  */
 ozg_accuracy accuracy_parse(const char *text, char type, int64_t k);
 
+/* accuracy_moduli() - the moduli that this text comes to; 49, the most, where only the product can tell. */
+int accuracy_moduli(const char *text, char type, int64_t k);
+
 /* default_bits() - the bits behind the default accuracy: 53 for d and z, 24 for s and c. */
 int default_bits(char type);
 

@@ -140,8 +140,7 @@ static void parse_arguments(struct multiply *q, int argc, char **argv)
         fail("--beta needs a matrix: add --c FILE");
 }
 
-/* ---- the problem: matrices of one type whose shapes fit
- * ------------------------------------------------------ */
+/* ---- the problem: matrices of one type whose shapes fit --------------------------------------------- */
 
 struct problem {
     struct product p;
@@ -217,8 +216,7 @@ static void read_problem(const struct multiply *q, struct problem *w)
                             .accuracy = accuracy_parse(q->accuracy, type, k)};
 }
 
-/* ---- the run: in one call, or for a person who waits by blocks of columns
- * ------------------------------------- */
+/* ---- the run: in one call, or for a person who waits by blocks of columns --------------------------- */
 
 /* merge() - add the report of one block to that of the others. */
 static void merge(ozg_report *sum, const ozg_report *one, int first)
@@ -245,36 +243,53 @@ static void merge(ozg_report *sum, const ozg_report *one, int first)
     sum->seconds_total += old.seconds_total;
 }
 
-/*
- * block_columns() - columns of C between two steps of the bar; n: one call. A step is about 2^36
- * low-precision operations, at least 64 columns and at most a hundredth of the product. The bits do not
- * depend on it.
- */
-static int64_t block_columns(const struct product *p)
+/* operand_bytes() - what A takes when it is scaled and split once for all blocks. */
+static double operand_bytes(const struct multiply *q, const struct product *p)
 {
-    double column = 2.0 * (double)p->m * (double)p->k * 16 * (type_complex(p->type) ? 3 : 1);
-    double columns = 0x1p36 / (column > 1 ? column : 1);
-    if (!progress_wanted() || columns >= (double)p->n)
-        return p->n;
-    int64_t block = ((int64_t)columns + 63) / 64 * 64, least = p->n / 100;
-    return block > least ? block : least;
+    int s = accuracy_moduli(q->accuracy, p->type, p->k);
+    return (double)p->m * (double)p->k * ((type_complex(p->type) ? 2 : 1) * s + 8);
+}
+
+static size_t memory_limit(const struct multiply *q)
+{
+    return q->config.memory_limit ? q->config.memory_limit : physical_memory() / 4;
 }
 
 /*
- * prepare() - for several blocks: A scaled and split once, if a quarter of the memory limit is enough for it;
- * the workspace then has the rest. Opens the context.
+ * block_columns() - columns of C between two steps of the bar; n: one call. The bits do not depend on it. A
+ * step is about 2^36 low-precision operations, at least 64 columns and at most a hundredth of the product.
+ * Where A has to be split again for each block it is at least 2^14 columns, so that this stays below a tenth
+ * of the work.
  */
-static ozg_operand *prepare(ozg_context **ctx, const struct multiply *q, const struct product *p, int blocks)
+static int64_t block_columns(const struct multiply *q, const struct product *p, int prepared)
+{
+    int s = accuracy_moduli(q->accuracy, p->type, p->k);
+    double column = 2.0 * (double)p->m * (double)p->k * s * (type_complex(p->type) ? 3 : 1);
+    double columns = 0x1p36 / (column > 1 ? column : 1);
+    if (!progress_wanted() || columns >= (double)p->n)
+        return p->n;
+    int64_t block = ((int64_t)columns + 63) / 64 * 64, least = prepared ? p->n / 100 : 1 << 14;
+    block = block > least ? block : least;
+    return block < p->n ? block : p->n;
+}
+
+/*
+ * prepare() - for several blocks: A scaled and split once, if half of the memory limit is enough for it; the
+ * workspace then has the rest. Opens the context, sets *block.
+ */
+static ozg_operand *prepare(ozg_context **ctx, const struct multiply *q, const struct product *p,
+                            int64_t *block)
 {
     ozg_operand *operand = NULL;
     ozg_config config = q->config;
-    size_t limit = config.memory_limit ? config.memory_limit : physical_memory() / 4;
-    double bytes = (double)p->m * (double)p->k * (type_complex(p->type) ? 106 : 57); /* at most: 49 moduli */
-    int worth = blocks && bytes <= (double)limit / 4;
-    if (worth)
-        config.memory_limit = limit - limit / 4;
+    size_t limit = memory_limit(q);
+    double bytes = operand_bytes(q, p);
+    int small = bytes <= (double)limit / 2;
+    *block = block_columns(q, p, small);
+    if (small && *block < p->n)
+        config.memory_limit = limit - (size_t)bytes;
     check_status(ozg_create(ctx, &config), NULL);
-    if (worth)
+    if (small && *block < p->n)
         check_status(ozg_operand_create(&operand, *ctx, p->type, 'A', p->transa, p->m, p->k, p->a, p->lda,
                                         p->accuracy),
                      *ctx);
@@ -286,10 +301,10 @@ static void run(const struct multiply *q, const struct problem *w, ozg_report *r
     struct product p = w->p;
     struct progress bar;
     ozg_context *ctx;
-    int64_t block = block_columns(&p);
+    int64_t block;
     size_t size = type_size(p.type);
     double start = seconds_now();
-    ozg_operand *pa = prepare(&ctx, q, &p, block < p.n);
+    ozg_operand *pa = prepare(&ctx, q, &p, &block);
     double prepared = pa ? seconds_now() - start : 0;
     p.pa = pa;
     progress_begin(&bar, (double)p.n);
@@ -311,8 +326,7 @@ static void run(const struct multiply *q, const struct problem *w, ozg_report *r
     ozg_destroy(ctx);
 }
 
-/* ---- the summary
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the summary ------------------------------------------------------------------------------------ */
 
 /* largest() - the largest finite component of C. */
 static double largest(const struct matrix *c)

@@ -162,5 +162,6 @@ void output_write(const struct matrix *x)
     flush_to_disk(output.temporary, name);
     if (rename(output.temporary, output.target) != 0)
         fail("%s: cannot be written: %s", name, strerror(errno));
+    free(output.temporary);
     output.temporary = NULL;
 }

@@ -111,11 +111,11 @@ static void kernels_and_threads(void **state)
 /* 4 to 8 MB of workspace against 2 GB: the report must say that there were more tiles. */
 static void tiles(void **state)
 {
-    static const int64_t shape[][3] = {{900, 700, 300}, {2000, 5, 1000}, {7, 1500, 1200}, {300, 301, 299}};
+    static const int64_t shape[][3] = {{600, 500, 300}, {1500, 5, 700}, {7, 1500, 700}};
     int tiled = 0;
 
     (void)state;
-    for (int q = 0; q < 8; q++) {
+    for (int q = 0; q < 6; q++) {
         const int64_t *d = shape[q / 2];
         char type = types[(q + q / 2) % 4];
         struct gemm g = make(type, q % 2 ? "TN" : "NC", d[0], d[1], d[2], FAMILY_UNIFORM, (uint64_t)q);
@@ -133,7 +133,7 @@ static void tiles(void **state)
         ozg_destroy(whole);
         ozg_destroy(small);
     }
-    assert_true(tiled >= 6); /* the smallest of these shapes may fit as one tile */
+    assert_true(tiled >= 4); /* with 9 moduli some of these shapes fit as one tile */
 }
 
 /* Several chunks of k in one product, tiled or not. */
@@ -232,7 +232,7 @@ static void prepared_in_tiles(void **state)
 {
     (void)state;
     for (int side = 0; side < 2; side++) {
-        struct gemm g = make('d', "NN", 800, 600, 250, FAMILY_UNIFORM, 9);
+        struct gemm g = make('d', "NN", 700, 500, 250, FAMILY_UNIFORM, 9);
         ozg_accuracy acc = ozg_moduli(16);
         ozg_context *small = open_context(NULL, 2, (size_t)4 << 20);
         ozg_report report;
@@ -240,9 +240,9 @@ static void prepared_in_tiles(void **state)
         void *expected = reference(&g, acc), *c = gemm_image(&g);
 
         if (side == 0)
-            assert_int_equal(ozg_operand_create(&p, small, 'd', 'A', 'N', 800, 250, g.a, g.lda, acc), OZG_OK);
+            assert_int_equal(ozg_operand_create(&p, small, 'd', 'A', 'N', 700, 250, g.a, g.lda, acc), OZG_OK);
         else
-            assert_int_equal(ozg_operand_create(&p, small, 'd', 'B', 'N', 250, 600, g.b, g.ldb, acc), OZG_OK);
+            assert_int_equal(ozg_operand_create(&p, small, 'd', 'B', 'N', 250, 500, g.b, g.ldb, acc), OZG_OK);
         assert_int_equal(gemm_run_prepared(small, &g, side ? NULL : p, side ? p : NULL, c, acc, &report), OZG_OK);
         assert_true(gemm_same(&g, c, expected, "prepared in tiles"));
         assert_true(report.tiles > 1);

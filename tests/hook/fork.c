@@ -1,5 +1,6 @@
 /*
- * fork.c - case C20: products before, in and after a child of fork(), also while another thread computes.
+ * fork.c - case C20: products before, in and after a child of fork(), also while another thread computes, and where the
+ * program itself has started OpenMP threads.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -68,8 +69,14 @@ static void *keep_computing(void *unused)
 int main(void)
 {
     pthread_t thread;
+    int count = 0;
 
     alarm(110);
+    in_child("fork() before anything else");
+#pragma omp parallel reduction(+ : count)
+    count += 1;
+    in_child("fork() after the program's own OpenMP region");
+    CHECK(count >= 1, "no OpenMP thread");
     CHECK(both() == 0, "before fork()");
     in_child("fork()");
     CHECK(both() == 0, "after fork()");

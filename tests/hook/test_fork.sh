@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/common.sh"
 case ${OZG_SANITIZE:-} in *thread*) skip "the thread sanitizer forbids threads after fork()" ;; esac
-build fork
+build fork -fopenmp
 for threads in 1 2 8; do
     preloaded env OMP_NUM_THREADS=$threads "$scratch/fork" >"$scratch/out" 2>&1 || {
         fail "$threads threads: exit status $?"

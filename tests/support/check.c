@@ -162,14 +162,15 @@ int gemm_check(const struct kernels *k, const struct gemm *g, struct request req
 
 int scalar_count(void)
 {
-    return 12;
+    return 14;
 }
 
 double scalar_value(char type, int index)
 {
     const int single = type_is_single(type);
     const double value[] = {0, -0.0, 1, -1, 0.125, 1.0 / 3, single ? 1e38 : 1e300, single ? 1e-41 : 1e-310,
-                            3.14159265358979323846, HUGE_VAL, -HUGE_VAL, quiet_nan()};
+                            3.14159265358979323846, HUGE_VAL, -HUGE_VAL, quiet_nan(),
+                            single ? 0x1p-149 : 0x1p-1074, single ? -0x1.fffffep127 : -0x1.fffffffffffffp1023};
 
     return single ? (double)(float)value[index] : value[index];
 }
@@ -179,7 +180,7 @@ static double random_scalar(struct rng *r, char type)
 {
     int index = (int)rng_below(r, (uint64_t)scalar_count());
 
-    if (index >= 9 && rng_below(r, 4) != 0)
+    if (index >= 9 && index <= 11 && rng_below(r, 4) != 0)
         index = 2;
     return scalar_value(type, index);
 }

@@ -67,7 +67,7 @@ void gemm_random(struct gemm *g, struct rng *r, struct arena *arena, char type, 
 /* gemm_random_scalars() - alpha and beta from the set of hard ones. */
 void gemm_random_scalars(struct gemm *g, struct rng *r);
 
-/* scalar_count(), scalar_value() - that set: 0, -0, 1, -1, 2^-3, 1/3, huge, subnormal, pi, Inf, -Inf, NaN. */
+/* scalar_count(), scalar_value() - that set: 0, -0, 1, -1, 2^-3, 1/3, huge, subnormal, pi, Inf, -Inf, NaN, the smallest, the largest. */
 int scalar_count(void);
 double scalar_value(char type, int index);
 

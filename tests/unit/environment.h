@@ -16,10 +16,12 @@ enum { ENVIRONMENTS = 5 };
 static const char *const environment_name[ENVIRONMENTS] = {"to nearest", "upward", "downward", "toward zero",
                                                            "flush to zero"};
 
-/* environment_set() - 0 is the default. Flush to zero includes denormals are zero; on x86 only, elsewhere it does nothing. */
+/* environment_set() - 0 is the default. Flush to zero includes denormals are zero; on x86 only, elsewhere it
+ * does nothing. */
 static inline void environment_set(int environment)
 {
-    static const int rounding[ENVIRONMENTS] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
+    static const int rounding[ENVIRONMENTS] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO,
+                                               FE_TONEAREST};
 
     fesetround(rounding[environment]);
 #if defined(__SSE2__)

@@ -1,5 +1,6 @@
 /*
- * test_crt.c - the reconstruction of integers from their residues, on every kernel, for every number of moduli [Xe2] sec. 8.1.
+ * test_crt.c - the reconstruction of integers from their residues, on every kernel, for every number of
+ * moduli [Xe2] sec. 8.1.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +12,8 @@ enum { INTEGERS = 8192, PLANE = INTEGERS + OZG_STRIP };
 static mpz_t c[INTEGERS];
 static uint8_t residues[OZG_NMOD_MAX * PLANE];
 
-/* M / 4, 0.49 M, small numbers and powers of two of both signs; the rest random up to M / 4, some up to 0.49 M. */
+/* M / 4, 0.49 M, small numbers and powers of two of both signs; the rest random up to M / 4, some up to 0.49
+ * M. */
 static void choose_integers(struct rng *r, const ozg_rns *rns)
 {
     mpz_t m, quarter, most, low;

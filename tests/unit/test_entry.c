@@ -1,6 +1,6 @@
 /*
- * test_entry.c - one entry of C: a table written from doc/numerics.md sections 2 and 8, and all combinations of hard
- * numbers against sums of extended numbers.
+ * test_entry.c - one entry of C: a table written from doc/numerics.md sections 2 and 8, and all combinations
+ * of hard numbers against sums of extended numbers.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -85,13 +85,14 @@ static void check_entry(const struct entry *c, int parts, const double *expected
         double value = i >= parts && i < 2 * parts ? expected[i - parts] : 77;
 
         if (entry_bits(c, i) != expected_bits(c->single, value))
-            fail_msg("%s %ld: number %d is %llx, expected %llx", label, row, i, (unsigned long long)entry_bits(c, i),
+            fail_msg("%s %ld: number %d is %llx, expected %llx", label, row, i,
+                     (unsigned long long)entry_bits(c, i),
                      (unsigned long long)expected_bits(c->single, value));
     }
 }
 
-static void update(int single, int complex_, const double *alpha, const ozg_value *v, const double *beta, const double *c,
-                   const double *expected, const char *label, long row)
+static void update(int single, int complex_, const double *alpha, const ozg_value *v, const double *beta,
+                   const double *c, const double *expected, const char *label, long row)
 {
     ozg_scalars s = scalars_of(single, complex_, alpha, beta);
     struct entry entry;
@@ -101,8 +102,8 @@ static void update(int single, int complex_, const double *alpha, const ozg_valu
     check_entry(&entry, 1 + complex_, expected, label, row);
 }
 
-static void scale(int single, int complex_, const double *beta, const double *c, const double *expected, const char *label,
-                  long row)
+static void scale(int single, int complex_, const double *beta, const double *c, const double *expected,
+                  const char *label, long row)
 {
     ozg_scalars s = scalars_of(single, complex_, beta, beta);
     struct entry entry;
@@ -119,25 +120,65 @@ static void test_real_table(void **state)
     const struct {
         double alpha, v, beta, c, expected;
     } row[] = {
-        {1, 3, 0, NAN, 3},       {2, -3, -0.0, NAN, -6},      {1, 2, 3, 4, 14}, /* beta = 0 does not read C */
-        {1, 0, 0, 5, 0.0},       {-1, 0, 0, 5, 0.0},          {1, 0, 1, -0.0, 0.0}, /* an exact zero is +0 */
-        {1, 2, 1, -2, 0.0},      {-1, 2, 1, 2, 0.0},          {1, 0, -3, 0.0, 0.0}, {3, 0, 2, 7, 14},
-        {NAN, 5, 0, 1, NAN},     {NAN, 0, 1, 1, NAN},         {1, 1, NAN, 0, NAN},  {1, 1, NAN, 3, NAN},
-        {INFINITY, 3, 0, 1, INFINITY},        {INFINITY, -3, 0, 1, -INFINITY},      {-INFINITY, -3, 0, 1, INFINITY},
-        {INFINITY, 0, 0, 1, NAN},             {-INFINITY, 0, 1, 1, NAN},            {INFINITY, 3, 1, -INFINITY, NAN},
-        {INFINITY, 3, 1, INFINITY, INFINITY}, {INFINITY, 3, 1, -1e300, INFINITY},   {2, INFINITY, 0, 1, INFINITY},
-        {-2, INFINITY, 0, 1, -INFINITY},      {-2, -INFINITY, 1, 9, INFINITY},      {1, NAN, 0, 1, NAN},
-        {TINY, INFINITY, 1, 1, INFINITY},     {0, INFINITY, 1, 5, 5},               {0, NAN, 1, 5, 5},
-        {1, INFINITY, 1, -INFINITY, NAN},     {1, INFINITY, -1, INFINITY, NAN},     {1, -INFINITY, -1, INFINITY, -INFINITY},
-        {1, 1, INFINITY, 0, NAN},             {1, 1, INFINITY, -0.0, NAN},          {1, 1, INFINITY, 2, INFINITY},
-        {1, 1, INFINITY, -2, -INFINITY},      {1, 1, -1, INFINITY, -INFINITY},      {1, 1, 2, NAN, NAN},
-        {1, 1, TINY, INFINITY, INFINITY},     {2, DBL_MAX, 0, 0, INFINITY},         {-2, DBL_MAX, 0, 0, -INFINITY},
-        {2, DBL_MAX, -2, DBL_MAX, 0.0},       {2, DBL_MAX, -1, DBL_MAX, DBL_MAX},   {4, DBL_MAX, -3, DBL_MAX, DBL_MAX},
-        {TINY, 0.5, 0, 0, 0.0},               {-TINY, 0.5, 0, 0, -0.0},             {TINY, -0.5, 0, 0, -0.0},
-        {TINY, 0.5 + ULP, 0, 0, TINY},        {TINY, 0.5, TINY, TINY, TINY},        {TINY, 0.5, -TINY, TINY, 0.0},
-        {TINY, TINY, 1, 0, 0.0},              {TINY, -TINY, 1, 0.0, -0.0},          {TINY, TINY, 1, 1, 1},
-        {0.5, 3 * TINY, 0, 0, 2 * TINY},      {0.5, TINY, 0.5, TINY, TINY},         {1, 1, ULP, 0.5, 1},
-        {1, 1, ULP, 0.5 + ULP, 1 + ULP},      {1, 1 + ULP, ULP, 0.5, 1 + 2 * ULP},  {1 + ULP, 1 + ULP, -1, 1 + 2 * ULP, ULP *ULP},
+        {1, 3, 0, NAN, 3}, /* beta = 0 does not read C */
+        {2, -3, -0.0, NAN, -6},
+        {1, 2, 3, 4, 14},
+        {1, 0, 0, 5, 0.0},
+        {-1, 0, 0, 5, 0.0},
+        {1, 0, 1, -0.0, 0.0}, /* an exact zero is +0 */
+        {1, 2, 1, -2, 0.0},
+        {-1, 2, 1, 2, 0.0},
+        {1, 0, -3, 0.0, 0.0},
+        {3, 0, 2, 7, 14},
+        {NAN, 5, 0, 1, NAN},
+        {NAN, 0, 1, 1, NAN},
+        {1, 1, NAN, 0, NAN},
+        {1, 1, NAN, 3, NAN},
+        {INFINITY, 3, 0, 1, INFINITY},
+        {INFINITY, -3, 0, 1, -INFINITY},
+        {-INFINITY, -3, 0, 1, INFINITY},
+        {INFINITY, 0, 0, 1, NAN},
+        {-INFINITY, 0, 1, 1, NAN},
+        {INFINITY, 3, 1, -INFINITY, NAN},
+        {INFINITY, 3, 1, INFINITY, INFINITY},
+        {INFINITY, 3, 1, -1e300, INFINITY},
+        {2, INFINITY, 0, 1, INFINITY},
+        {-2, INFINITY, 0, 1, -INFINITY},
+        {-2, -INFINITY, 1, 9, INFINITY},
+        {1, NAN, 0, 1, NAN},
+        {TINY, INFINITY, 1, 1, INFINITY},
+        {0, INFINITY, 1, 5, 5},
+        {0, NAN, 1, 5, 5},
+        {1, INFINITY, 1, -INFINITY, NAN},
+        {1, INFINITY, -1, INFINITY, NAN},
+        {1, -INFINITY, -1, INFINITY, -INFINITY},
+        {1, 1, INFINITY, 0, NAN},
+        {1, 1, INFINITY, -0.0, NAN},
+        {1, 1, INFINITY, 2, INFINITY},
+        {1, 1, INFINITY, -2, -INFINITY},
+        {1, 1, -1, INFINITY, -INFINITY},
+        {1, 1, 2, NAN, NAN},
+        {1, 1, TINY, INFINITY, INFINITY},
+        {2, DBL_MAX, 0, 0, INFINITY},
+        {-2, DBL_MAX, 0, 0, -INFINITY},
+        {2, DBL_MAX, -2, DBL_MAX, 0.0},
+        {2, DBL_MAX, -1, DBL_MAX, DBL_MAX},
+        {4, DBL_MAX, -3, DBL_MAX, DBL_MAX},
+        {TINY, 0.5, 0, 0, 0.0},
+        {-TINY, 0.5, 0, 0, -0.0},
+        {TINY, -0.5, 0, 0, -0.0},
+        {TINY, 0.5 + ULP, 0, 0, TINY},
+        {TINY, 0.5, TINY, TINY, TINY},
+        {TINY, 0.5, -TINY, TINY, 0.0},
+        {TINY, TINY, 1, 0, 0.0},
+        {TINY, -TINY, 1, 0.0, -0.0},
+        {TINY, TINY, 1, 1, 1},
+        {0.5, 3 * TINY, 0, 0, 2 * TINY},
+        {0.5, TINY, 0.5, TINY, TINY},
+        {1, 1, ULP, 0.5, 1},
+        {1, 1, ULP, 0.5 + ULP, 1 + ULP},
+        {1, 1 + ULP, ULP, 0.5, 1 + 2 * ULP},
+        {1 + ULP, 1 + ULP, -1, 1 + 2 * ULP, ULP * ULP},
     };
 
     (void)state;
@@ -173,7 +214,8 @@ static void test_one_rounding(void **state)
         {0, 1, 1, 1, -1075, 0, 0, -0.0},
         {0, 1, 0, 3, -1075, 0, 0, 2 * TINY},
         {0, 1, 0, UINT64_MAX, -1086, 0, 0, DBL_MIN},
-        {1, 1, 0, (UINT64_C(1) << 60) + (UINT64_C(1) << 36) + 1, -60, 0, 0, 1 + 0x1p-23}, /* by way of double: 1 */
+        /* by way of double it would be 1 */
+        {1, 1, 0, (UINT64_C(1) << 60) + (UINT64_C(1) << 36) + 1, -60, 0, 0, 1 + 0x1p-23},
         {1, 1, 0, (UINT64_C(1) << 60) + (UINT64_C(1) << 36), -60, 0, 0, 1},
         {1, 1, 0, (UINT64_C(1) << 25) - 1, 103, 0, 0, INFINITY},
         {1, 1, 0, (UINT64_C(1) << 25) - 1, 103, -0x1p-149, 0x1p-149, FLT_MAX},
@@ -191,7 +233,8 @@ static void test_one_rounding(void **state)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         ozg_value v = finite(row[i].neg, row[i].z, row[i].x);
 
-        update(row[i].single, 0, &row[i].alpha, &v, &row[i].beta, &row[i].c, &row[i].expected, "row", (long)i);
+        update(row[i].single, 0, &row[i].alpha, &v, &row[i].beta, &row[i].c, &row[i].expected, "row",
+               (long)i);
     }
 }
 
@@ -203,7 +246,8 @@ static void test_complex_table(void **state)
         {{0, 1}, {1, 2}, {0, 0}, {NAN, NAN}, {-2, 1}},
         {{2, 3}, {5, 7}, {0, 0}, {NAN, NAN}, {-11, 29}},
         {{1, 0}, {1, 2}, {2, 3}, {5, 7}, {-10, 31}},
-        {{2, 0}, {INFINITY, 1}, {0, 0}, {0, 0}, {INFINITY, 2}}, /* a component 0 of alpha: nothing, not 0 times Inf */
+        /* a component 0 of alpha: nothing, not 0 times Inf */
+        {{2, 0}, {INFINITY, 1}, {0, 0}, {0, 0}, {INFINITY, 2}},
         {{0, 2}, {INFINITY, 1}, {0, 0}, {0, 0}, {-2, INFINITY}},
         {{1, 1}, {INFINITY, 1}, {0, 0}, {0, 0}, {INFINITY, INFINITY}},
         {{1, 1}, {INFINITY, INFINITY}, {0, 0}, {0, 0}, {NAN, INFINITY}},
@@ -241,20 +285,42 @@ static void test_scale_table(void **state)
         int complex_;
         double beta[2], c[2], expected[2];
     } row[] = {
-        {0, {0}, {NAN}, {0.0}},  {0, {-0.0}, {-INFINITY}, {0.0}}, {0, {0}, {-5}, {0.0}}, /* beta = 0 does not read C */
-        {0, {2}, {0.0}, {0.0}},  {0, {2}, {-0.0}, {-0.0}},        {0, {-2}, {0.0}, {-0.0}}, {0, {-2}, {-0.0}, {0.0}},
-        {0, {3}, {5}, {15}},     {0, {NAN}, {0}, {NAN}},          {0, {NAN}, {1}, {NAN}},   {0, {2}, {NAN}, {NAN}},
-        {0, {INFINITY}, {0}, {NAN}},       {0, {INFINITY}, {-0.0}, {NAN}},      {0, {INFINITY}, {-3}, {-INFINITY}},
-        {0, {-3}, {INFINITY}, {-INFINITY}}, {0, {2}, {DBL_MAX}, {INFINITY}},    {0, {0.5}, {TINY}, {0.0}},
-        {0, {-0.5}, {TINY}, {-0.0}},       {0, {0.5}, {3 * TINY}, {2 * TINY}},  {0, {1}, {-NAN}, {NAN}},
-        {1, {0, 0}, {NAN, NAN}, {0.0, 0.0}},       {1, {2, 3}, {5, 7}, {-11, 29}},
-        {1, {1, 0}, {-0.0, -0.0}, {-0.0, -0.0}},   {1, {-1, 0}, {0.0, -0.0}, {-0.0, 0.0}},
-        {1, {0, 1}, {0.0, 3}, {-3, 0.0}},          {1, {0, 1}, {-0.0, 0.0}, {-0.0, -0.0}},
-        {1, {1, 1}, {0.0, 0.0}, {0.0, 0.0}},       {1, {1, 1}, {-0.0, 0.0}, {-0.0, 0.0}},
-        {1, {1, 1}, {1, 1}, {0.0, 2}},             {1, {1, 0}, {INFINITY, 2}, {INFINITY, 2}},
-        {1, {0, 1}, {INFINITY, 2}, {-2, INFINITY}}, {1, {1, 1}, {INFINITY, INFINITY}, {NAN, INFINITY}},
-        {1, {1, 0}, {NAN, 2}, {NAN, 2}},           {1, {NAN, 0}, {1, 2}, {NAN, NAN}},
-        {1, {INFINITY, 0}, {0, 2}, {NAN, INFINITY}}, {1, {TINY, 0}, {0.5, -0.5}, {0.0, -0.0}},
+        {0, {0}, {NAN}, {0.0}},
+        {0, {-0.0}, {-INFINITY}, {0.0}},
+        {0, {0}, {-5}, {0.0}}, /* beta = 0 does not read C */
+        {0, {2}, {0.0}, {0.0}},
+        {0, {2}, {-0.0}, {-0.0}},
+        {0, {-2}, {0.0}, {-0.0}},
+        {0, {-2}, {-0.0}, {0.0}},
+        {0, {3}, {5}, {15}},
+        {0, {NAN}, {0}, {NAN}},
+        {0, {NAN}, {1}, {NAN}},
+        {0, {2}, {NAN}, {NAN}},
+        {0, {INFINITY}, {0}, {NAN}},
+        {0, {INFINITY}, {-0.0}, {NAN}},
+        {0, {INFINITY}, {-3}, {-INFINITY}},
+        {0, {-3}, {INFINITY}, {-INFINITY}},
+        {0, {2}, {DBL_MAX}, {INFINITY}},
+        {0, {0.5}, {TINY}, {0.0}},
+        {0, {-0.5}, {TINY}, {-0.0}},
+        {0, {0.5}, {3 * TINY}, {2 * TINY}},
+        {0, {1}, {-NAN}, {NAN}},
+        {1, {0, 0}, {NAN, NAN}, {0.0, 0.0}},
+        {1, {2, 3}, {5, 7}, {-11, 29}},
+        {1, {1, 0}, {-0.0, -0.0}, {-0.0, -0.0}},
+        {1, {-1, 0}, {0.0, -0.0}, {-0.0, 0.0}},
+        {1, {0, 1}, {0.0, 3}, {-3, 0.0}},
+        {1, {0, 1}, {-0.0, 0.0}, {-0.0, -0.0}},
+        {1, {1, 1}, {0.0, 0.0}, {0.0, 0.0}},
+        {1, {1, 1}, {-0.0, 0.0}, {-0.0, 0.0}},
+        {1, {1, 1}, {1, 1}, {0.0, 2}},
+        {1, {1, 0}, {INFINITY, 2}, {INFINITY, 2}},
+        {1, {0, 1}, {INFINITY, 2}, {-2, INFINITY}},
+        {1, {1, 1}, {INFINITY, INFINITY}, {NAN, INFINITY}},
+        {1, {1, 0}, {NAN, 2}, {NAN, 2}},
+        {1, {NAN, 0}, {1, 2}, {NAN, NAN}},
+        {1, {INFINITY, 0}, {0, 2}, {NAN, INFINITY}},
+        {1, {TINY, 0}, {0.5, -0.5}, {0.0, -0.0}},
     };
 
     (void)state;
@@ -267,9 +333,10 @@ static void test_scale_table(void **state)
 /* Numbers that both formats have. */
 static double hard_number(struct rng *r, int single)
 {
-    const double least = single ? 0x1p-149 : TINY, most = single ? FLT_MAX : DBL_MAX, eps = single ? 0x1p-23 : ULP;
-    const double number[] = {0.0, -0.0, 1, -1, 3, 0.5, least, -3 * least, most, -most, 1 + eps, eps / 2, INFINITY, -INFINITY,
-                             NAN};
+    const double least = single ? 0x1p-149 : TINY, most = single ? FLT_MAX : DBL_MAX,
+                 eps = single ? 0x1p-23 : ULP;
+    const double number[] = {0.0,  -0.0,  1,       -1,      3,        0.5,       least, -3 * least,
+                             most, -most, 1 + eps, eps / 2, INFINITY, -INFINITY, NAN};
 
     return number[rng_below(r, sizeof number / sizeof *number)];
 }
@@ -367,8 +434,9 @@ static void test_scalars(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_real_table),  cmocka_unit_test(test_one_rounding), cmocka_unit_test(test_complex_table),
-        cmocka_unit_test(test_scale_table), cmocka_unit_test(test_combinations), cmocka_unit_test(test_scalars),
+        cmocka_unit_test(test_real_table),    cmocka_unit_test(test_one_rounding),
+        cmocka_unit_test(test_complex_table), cmocka_unit_test(test_scale_table),
+        cmocka_unit_test(test_combinations),  cmocka_unit_test(test_scalars),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

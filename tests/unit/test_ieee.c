@@ -1,6 +1,6 @@
 /*
- * test_ieee.c - taking binary32 and binary64 apart and rounding to them, against the hardware, frexp() and MPFR, under
- * every rounding mode and with subnormals flushed.
+ * test_ieee.c - taking binary32 and binary64 apart and rounding to them, against the hardware, frexp() and
+ * MPFR, under every rounding mode and with subnormals flushed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +16,8 @@
 static void check_f32(uint32_t bits, uint64_t converted)
 {
     float x = float_of_bits(bits);
-    int same = isnan(x) ? ozg_is_nan(converted) && converted >> 63 == bits >> 31 : converted == bits_of_double((double)x);
+    int same = isnan(x) ? ozg_is_nan(converted) && converted >> 63 == bits >> 31
+                        : converted == bits_of_double((double)x);
 
     if (!same)
         fail_msg("float %08x became %016llx", (unsigned)bits, (unsigned long long)converted);
@@ -126,7 +127,8 @@ static uint64_t round_by_mpfr(const struct rounding *c)
     return c->single ? bits_of_float((float)result) : bits_of_double(result);
 }
 
-/* A leading word that is a tie, next to one, all ones (a carry through everything) or random, for any precision. */
+/* A leading word that is a tie, next to one, all ones (a carry through everything) or random, for any
+ * precision. */
 static uint64_t hard_top(struct rng *r)
 {
     const int keep = (int)rng_below(r, 64); /* bits above the cut, without the leading one */
@@ -158,9 +160,10 @@ static void run_roundings(struct rounding *c, int count)
         environment_set(0);
         for (int i = 0; i < count; i++)
             if (c[i].actual != c[i].expected)
-                fail_msg("%s, single %d: top %016llx sticky %d e %lld: %llx, expected %llx", environment_name[environment],
-                         c[i].single, (unsigned long long)c[i].top, c[i].sticky, (long long)c[i].e,
-                         (unsigned long long)c[i].actual, (unsigned long long)c[i].expected);
+                fail_msg("%s, single %d: top %016llx sticky %d e %lld: %llx, expected %llx",
+                         environment_name[environment], c[i].single, (unsigned long long)c[i].top,
+                         c[i].sticky, (long long)c[i].e, (unsigned long long)c[i].actual,
+                         (unsigned long long)c[i].expected);
     }
 }
 
@@ -189,22 +192,33 @@ static void test_rounding(void **state)
         }
 }
 
-/* Known by hand: half the smallest subnormal, the largest subnormal, the largest number, and far beyond both ends. */
+/* Known by hand: half the smallest subnormal, the largest subnormal, the largest number, and far beyond both
+ * ends. */
 static void test_rounding_edges(void **state)
 {
     const uint64_t one = UINT64_C(1) << 63, inf = OZG_F64_INF, finf = 0x7f800000;
     struct rounding c[] = {
-        {0, 0, 0, one, 0, 0, -1075},           {0, 0, 1, one, 1, 0, -1075},
-        {0, 1, 0, one + 1, OZG_F64_SIGN | 1, 0, -1075}, {0, 0, 1, UINT64_MAX, 0, 0, -1076},
-        {0, 1, 1, UINT64_MAX, OZG_F64_SIGN, 0, INT64_MIN / 2}, {0, 0, 0, one, 1, 0, -1074},
-        {0, 0, 0, one | one >> 1, 2, 0, -1074}, {0, 0, 0, UINT64_MAX, UINT64_C(1) << 52, 0, -1023},
-        {0, 0, 0, UINT64_MAX << 11, inf - 1, 0, 1023}, {0, 0, 1, (UINT64_MAX << 10) - 1, inf - 1, 0, 1023},
-        {0, 1, 0, UINT64_MAX << 10, OZG_F64_SIGN | inf, 0, 1023}, {0, 0, 0, one, inf, 0, 1024},
+        {0, 0, 0, one, 0, 0, -1075},
+        {0, 0, 1, one, 1, 0, -1075},
+        {0, 1, 0, one + 1, OZG_F64_SIGN | 1, 0, -1075},
+        {0, 0, 1, UINT64_MAX, 0, 0, -1076},
+        {0, 1, 1, UINT64_MAX, OZG_F64_SIGN, 0, INT64_MIN / 2},
+        {0, 0, 0, one, 1, 0, -1074},
+        {0, 0, 0, one | one >> 1, 2, 0, -1074},
+        {0, 0, 0, UINT64_MAX, UINT64_C(1) << 52, 0, -1023},
+        {0, 0, 0, UINT64_MAX << 11, inf - 1, 0, 1023},
+        {0, 0, 1, (UINT64_MAX << 10) - 1, inf - 1, 0, 1023},
+        {0, 1, 0, UINT64_MAX << 10, OZG_F64_SIGN | inf, 0, 1023},
+        {0, 0, 0, one, inf, 0, 1024},
         {0, 0, 0, one, inf, 0, INT64_MAX / 2},
-        {1, 0, 0, one, 0, 0, -150},            {1, 0, 1, one, 1, 0, -150},
-        {1, 1, 1, UINT64_MAX, UINT64_C(1) << 31, 0, -151}, {1, 0, 0, UINT64_MAX, UINT64_C(1) << 23, 0, -127},
-        {1, 0, 0, UINT64_MAX << 40, finf - 1, 0, 127}, {1, 0, 1, (UINT64_MAX << 39) - 1, finf - 1, 0, 127},
-        {1, 0, 0, UINT64_MAX << 39, finf, 0, 127}, {1, 1, 0, one, UINT64_C(1) << 31 | finf, 0, 128},
+        {1, 0, 0, one, 0, 0, -150},
+        {1, 0, 1, one, 1, 0, -150},
+        {1, 1, 1, UINT64_MAX, UINT64_C(1) << 31, 0, -151},
+        {1, 0, 0, UINT64_MAX, UINT64_C(1) << 23, 0, -127},
+        {1, 0, 0, UINT64_MAX << 40, finf - 1, 0, 127},
+        {1, 0, 1, (UINT64_MAX << 39) - 1, finf - 1, 0, 127},
+        {1, 0, 0, UINT64_MAX << 39, finf, 0, 127},
+        {1, 1, 0, one, UINT64_C(1) << 31 | finf, 0, 128},
     };
 
     (void)state;

@@ -41,7 +41,8 @@ static void test_mul_add(void **state)
         mpz_add(z, z, z2);
         mpz_set_words(z2, w, 2);
         if (mpz_cmp(z, z2) != 0)
-            fail_msg("%llx * %llx + %llx", (unsigned long long)a, (unsigned long long)b, (unsigned long long)c);
+            fail_msg("%llx * %llx + %llx", (unsigned long long)a, (unsigned long long)b,
+                     (unsigned long long)c);
     }
 }
 
@@ -63,7 +64,8 @@ static uint64_t bits_of_ext(const struct ext *x, int single)
 
 static ozg_fp random_fp(struct rng *r)
 {
-    ozg_fp s = {rng_next(r) >> 11 >> rng_below(r, 53), (int32_t)rng_between(r, -1074, 971), (int)rng_below(r, 2)};
+    ozg_fp s = {rng_next(r) >> 11 >> rng_below(r, 53), (int32_t)rng_between(r, -1074, 971),
+                (int)rng_below(r, 2)};
 
     return s;
 }
@@ -118,7 +120,8 @@ static void test_round_words(void **state)
 
         for (int j = 0; j < n; j++)
             w[j] = random_word(&r);
-        exp = (single ? rng_between(&r, -170, 130) : rng_between(&r, -1090, 1030)) - rng_between(&r, 0, 64 * n);
+        exp =
+            (single ? rng_between(&r, -170, 130) : rng_between(&r, -1090, 1030)) - rng_between(&r, 0, 64 * n);
         mpz_set_words(z, w, n);
         if (neg)
             mpz_neg(z, z);
@@ -145,7 +148,10 @@ static void check_sum(int single, const ozg_term *t, int count)
 
 static ozg_term random_term(struct rng *r, int32_t low, int32_t high)
 {
-    ozg_term t = {{0}, (int)rng_between(r, 1, OZG_TERM_WORDS), (int)rng_below(r, 2), (int32_t)rng_between(r, low, high)};
+    ozg_term t = {{0},
+                  (int)rng_between(r, 1, OZG_TERM_WORDS),
+                  (int)rng_below(r, 2),
+                  (int32_t)rng_between(r, low, high)};
 
     for (int i = 0; i < t.n; i++)
         t.w[i] = random_word(r);
@@ -215,7 +221,8 @@ static void test_ties(void **state)
     (void)state;
     for (int i = 0; i < 20000; i++) {
         const int single = (int)rng_below(&r, 2), p = single ? 24 : 53;
-        const int32_t exp = single ? (int32_t)rng_between(&r, -149, 103) : (int32_t)rng_between(&r, -1074, 970);
+        const int32_t exp =
+            single ? (int32_t)rng_between(&r, -149, 103) : (int32_t)rng_between(&r, -1074, 970);
         ozg_term t[4];
 
         t[0] = small_term(rng_next(&r) >> (64 - p) >> (rng_below(&r, 4) ? 0 : rng_below(&r, 30)), 0, exp);
@@ -265,9 +272,9 @@ static void test_zeros(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mul_add),      cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_round_words),  cmocka_unit_test(test_sums_of_any_exponents),
-        cmocka_unit_test(test_cancellation), cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_mul_add),           cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_round_words),       cmocka_unit_test(test_sums_of_any_exponents),
+        cmocka_unit_test(test_cancellation),      cmocka_unit_test(test_ties),
         cmocka_unit_test(test_extreme_exponents), cmocka_unit_test(test_zeros),
     };
     int failed;

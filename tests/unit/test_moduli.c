@@ -70,7 +70,8 @@ static void test_sets_of_the_contract(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        const ozg_moduli_set *set = ozg_moduli_get(row[i].s), *base = row[i].more ? ozg_moduli_get(row[i].more) : NULL;
+        const ozg_moduli_set *set = ozg_moduli_get(row[i].s),
+                             *base = row[i].more ? ozg_moduli_get(row[i].more) : NULL;
 
         if (base)
             assert_memory_equal(set->m, base->m, (size_t)base->nmod * sizeof *base->m);
@@ -86,7 +87,8 @@ static int width_by_gmp(int s, uint64_t length)
 {
     int t = 0;
 
-    for (mpz_set_u64(z, length), mpz_mul_2exp(z, z, 4); mpz_cmp(z, widths_product(s)) <= 0; mpz_mul_2exp(z, z, 2))
+    for (mpz_set_u64(z, length), mpz_mul_2exp(z, z, 4); mpz_cmp(z, widths_product(s)) <= 0;
+         mpz_mul_2exp(z, z, 2))
         t++;
     return t;
 }
@@ -143,7 +145,8 @@ static void test_width_at_its_limit(void **state)
 
 static void test_moduli_for_width(void **state)
 {
-    static const uint64_t length[] = {1, 2, 3, 1000, 4096, 131072, 300000, UINT64_C(1) << 40, UINT64_C(1) << 63};
+    static const uint64_t length[] = {
+        1, 2, 3, 1000, 4096, 131072, 300000, UINT64_C(1) << 40, UINT64_C(1) << 63};
 
     (void)state;
     for (size_t i = 0; i < sizeof length / sizeof *length; i++)
@@ -159,9 +162,9 @@ static void test_moduli_for_width(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairwise_coprime),       cmocka_unit_test(test_product_bits_top),
-        cmocka_unit_test(test_sets_of_the_contract),   cmocka_unit_test(test_width_of_many_lengths),
-        cmocka_unit_test(test_width_at_its_limit),     cmocka_unit_test(test_moduli_for_width),
+        cmocka_unit_test(test_pairwise_coprime),     cmocka_unit_test(test_product_bits_top),
+        cmocka_unit_test(test_sets_of_the_contract), cmocka_unit_test(test_width_of_many_lengths),
+        cmocka_unit_test(test_width_at_its_limit),   cmocka_unit_test(test_moduli_for_width),
     };
     int failed;
 

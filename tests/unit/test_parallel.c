@@ -1,5 +1,6 @@
 /*
- * test_parallel.c - every task runs exactly once: with any number of threads, nested, from several threads, and after fork.
+ * test_parallel.c - every task runs exactly once: with any number of threads, nested, from several threads,
+ * and after fork.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -62,7 +63,8 @@ static int run_in_child(void)
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
-/* First, while this process has no thread: the child may use threads, and its own child then must not wait for them. */
+/* First, while this process has no thread: the child may use threads, and its own child then must not wait
+ * for them. */
 static void test_fork_before_threads(void **state)
 {
     int status;
@@ -160,9 +162,12 @@ static void test_number_of_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fork_before_threads),  cmocka_unit_test(test_each_task_once),
-        cmocka_unit_test(test_nested),               cmocka_unit_test(test_from_several_threads),
-        cmocka_unit_test(test_fork_after_threads),   cmocka_unit_test(test_number_of_threads),
+        cmocka_unit_test(test_fork_before_threads),
+        cmocka_unit_test(test_each_task_once),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_from_several_threads),
+        cmocka_unit_test(test_fork_after_threads),
+        cmocka_unit_test(test_number_of_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * test_plan.c - every plan stays below its memory limit, its places do not overlap, its tiles are whole, and the limit that
- * a refusal names is the smallest one.
+ * test_plan.c - every plan stays below its memory limit, its places do not overlap, its tiles are whole, and
+ * the limit that a refusal names is the smallest one.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,7 +30,8 @@ static size_t plane_bytes(const ozg_layout *layout, int64_t lines, int64_t k)
 {
     const size_t panels = round_up((size_t)lines, (size_t)layout->lines) / (size_t)layout->lines;
 
-    return panels * round_up((size_t)(layout->lines * layout->word) * round_up((size_t)k, (size_t)layout->step), 64);
+    return panels *
+           round_up((size_t)(layout->lines * layout->word) * round_up((size_t)k, (size_t)layout->step), 64);
 }
 
 /* The place at *end is aligned and begins where the last one ended or later; *end moves behind it. */
@@ -44,7 +45,8 @@ static void check_place(size_t at, size_t bytes, size_t *end)
 static void check_places(const ozg_plan *p)
 {
     const ozg_kernel *kernel = p->ctx->kernel;
-    const size_t parts = ozg_type_complex(p->shape.type) ? 2 : 1, planes = (size_t)p->nmod * (parts == 2 ? 3 : 1);
+    const size_t parts = ozg_type_complex(p->shape.type) ? 2 : 1,
+                 planes = (size_t)p->nmod * (parts == 2 ? 3 : 1);
     size_t end = 0;
 
     if (!p->prepared_a)
@@ -55,7 +57,8 @@ static void check_places(const ozg_plan *p)
         check_place(p->planes_a, planes * plane_bytes(&kernel->a, p->mt, p->kt), &end);
     if (!p->prepared_b)
         check_place(p->planes_b, planes * plane_bytes(&kernel->b, p->nt, p->kt), &end);
-    check_place(p->residues, parts * (size_t)p->nmod * round_up((size_t)p->mt, OZG_STRIP) * (size_t)p->nt, &end);
+    check_place(p->residues, parts * (size_t)p->nmod * round_up((size_t)p->mt, OZG_STRIP) * (size_t)p->nt,
+                &end);
     assert_true(end + 63 <= p->workspace); /* the caller's memory may have any alignment */
 }
 
@@ -100,8 +103,10 @@ static size_t needed_bytes(const ozg_context *ctx)
 
 static void check_shape(ozg_context *ctx, const ozg_shape *s, int prepared, struct rng *r)
 {
-    const int width = s->acc.kind == ozg_moduli(2).kind ? widths_width(s->type, s->k, s->acc.value) : s->acc.value;
-    const int nmod = s->acc.kind == ozg_moduli(2).kind ? s->acc.value : widths_moduli_for_bits(s->type, s->k, width);
+    const int width =
+        s->acc.kind == ozg_moduli(2).kind ? widths_width(s->type, s->k, s->acc.value) : s->acc.value;
+    const int nmod =
+        s->acc.kind == ozg_moduli(2).kind ? s->acc.value : widths_moduli_for_bits(s->type, s->k, width);
     ozg_plan plan;
     size_t least;
 
@@ -147,8 +152,9 @@ static void test_many_shapes_and_limits(void **state)
 /* Sizes that no memory holds: refused, without overflow in the arithmetic. */
 static void test_immense_shapes(void **state)
 {
-    const int64_t size[] = {1, 131072, INT64_C(1) << 31, INT64_C(1) << 46, INT64_C(1317624576693539402), INT64_MAX / 2,
-                            INT64_MAX};
+    const int64_t size[] = {
+        1,        131072, INT64_C(1) << 31, INT64_C(1) << 46, INT64_C(1317624576693539402), INT64_MAX / 2,
+        INT64_MAX};
     const int sizes = (int)(sizeof size / sizeof *size);
     ozg_context *ctx = open_context(NULL);
 
@@ -200,7 +206,8 @@ static void test_smallest_tiles_run(void **state)
         ctx->memory_limit = needed_bytes(ctx);
         assert_int_equal(ozg_plan_make(&plan, ctx, &s, 0, 0), OZG_OK);
         assert_true(plan.mt < M && plan.nt < N && plan.kt < K);
-        assert_int_equal(ozg_dgemm(ctx, 'N', 'N', M, N, K, 1, a, M, b, K, 1, c[1], M, s.acc, &report), OZG_OK);
+        assert_int_equal(ozg_dgemm(ctx, 'N', 'N', M, N, K, 1, a, M, b, K, 1, c[1], M, s.acc, &report),
+                         OZG_OK);
         assert_int_equal(report.tiles, ((M + plan.mt - 1) / plan.mt) * ((N + plan.nt - 1) / plan.nt));
         assert_int_equal(report.k_chunks, (K + plan.kt - 1) / plan.kt);
         assert_true(report.workspace_bytes <= ctx->memory_limit);

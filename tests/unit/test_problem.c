@@ -1,5 +1,6 @@
 /*
- * test_problem.c - the overlap of C with A and B against sets of bytes, and the number of each wrong argument.
+ * test_problem.c - the overlap of C with A and B against sets of bytes, and the number of each wrong
+ * argument.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,9 +10,23 @@
 enum { BYTES = 2048 };
 
 /* Numbers that differ from each other and from those of the public calls. */
-static const ozg_argument_numbers numbers = {.type = 21, .transa = 22, .transb = 23, .m = 24, .n = 25, .k = 26, .alpha = 27,
-                                             .pa = 28, .a = 29, .lda = 30, .pb = 31, .b = 32, .ldb = 33, .beta = 34,
-                                             .c = 35, .ldc = 36, .acc = 37};
+static const ozg_argument_numbers numbers = {.type = 21,
+                                             .transa = 22,
+                                             .transb = 23,
+                                             .m = 24,
+                                             .n = 25,
+                                             .k = 26,
+                                             .alpha = 27,
+                                             .pa = 28,
+                                             .a = 29,
+                                             .lda = 30,
+                                             .pb = 31,
+                                             .b = 32,
+                                             .ldb = 33,
+                                             .beta = 34,
+                                             .c = 35,
+                                             .ldc = 36,
+                                             .acc = 37};
 static char memory[BYTES];
 static char error[256];
 
@@ -21,7 +36,8 @@ static void expect_argument(ozg_status status, int number)
 
     snprintf(begin, sizeof begin, "argument %d", number);
     assert_int_equal(status, OZG_E_ARG);
-    if (strncmp(error, begin, strlen(begin)) != 0 || (error[strlen(begin)] != ' ' && error[strlen(begin)] != ':'))
+    if (strncmp(error, begin, strlen(begin)) != 0 ||
+        (error[strlen(begin)] != ' ' && error[strlen(begin)] != ':'))
         fail_msg("\"%s\" does not begin with \"%s\"", error, begin);
 }
 
@@ -61,10 +77,16 @@ static void test_overlap(void **state)
     (void)state;
     for (int i = 0; i < 60000; i++) {
         const int64_t common = rng_between(&r, 4, 8); /* one leading dimension for all: interleaved blocks */
-        ozg_shape s = {types[rng_below(&r, 4)], trans[rng_below(&r, 3)], trans[rng_below(&r, 3)], rng_between(&r, 1, 4),
-                       rng_between(&r, 1, 4), rng_between(&r, 1, 4), ozg_moduli(8)};
-        const int64_t size = ozg_type_size(s.type), ra = s.transa == 'N' ? s.m : s.k, ca = s.transa == 'N' ? s.k : s.m,
-                      rb = s.transb == 'N' ? s.k : s.n, cb = s.transb == 'N' ? s.n : s.k;
+        ozg_shape s = {types[rng_below(&r, 4)],
+                       trans[rng_below(&r, 3)],
+                       trans[rng_below(&r, 3)],
+                       rng_between(&r, 1, 4),
+                       rng_between(&r, 1, 4),
+                       rng_between(&r, 1, 4),
+                       ozg_moduli(8)};
+        const int64_t size = ozg_type_size(s.type), ra = s.transa == 'N' ? s.m : s.k,
+                      ca = s.transa == 'N' ? s.k : s.m, rb = s.transb == 'N' ? s.k : s.n,
+                      cb = s.transb == 'N' ? s.n : s.k;
         ozg_data d = {.alpha = {1, 0}, .beta = {1, 0}};
         ozg_status status;
 
@@ -105,7 +127,13 @@ static ozg_shape shape(void)
 
 static ozg_data data(void)
 {
-    ozg_data d = {.alpha = {1, 0}, .beta = {1, 0}, .a = memory, .lda = 5, .b = memory + 400, .ldb = 7, .c = memory + 800,
+    ozg_data d = {.alpha = {1, 0},
+                  .beta = {1, 0},
+                  .a = memory,
+                  .lda = 5,
+                  .b = memory + 400,
+                  .ldb = 7,
+                  .c = memory + 800,
                   .ldc = 5};
 
     return d;
@@ -242,10 +270,13 @@ static void test_operand_alone(void **state)
         const int x = is_a ? numbers.a : numbers.b, ld = is_a ? numbers.lda : numbers.ldb;
         const int64_t rows = is_a ? s.m : s.k;
 
-        assert_int_equal(ozg_problem_check_operand(&s, is_a, memory, rows, &numbers, error, sizeof error), OZG_OK);
-        expect_argument(ozg_problem_check_operand(&s, is_a, memory, rows - 1, &numbers, error, sizeof error), ld);
+        assert_int_equal(ozg_problem_check_operand(&s, is_a, memory, rows, &numbers, error, sizeof error),
+                         OZG_OK);
+        expect_argument(ozg_problem_check_operand(&s, is_a, memory, rows - 1, &numbers, error, sizeof error),
+                        ld);
         expect_argument(ozg_problem_check_operand(&s, is_a, NULL, rows, &numbers, error, sizeof error), x);
-        expect_argument(ozg_problem_check_operand(&s, is_a, memory, INT64_MAX, &numbers, error, sizeof error), ld);
+        expect_argument(ozg_problem_check_operand(&s, is_a, memory, INT64_MAX, &numbers, error, sizeof error),
+                        ld);
     }
 }
 

@@ -1,5 +1,6 @@
 /*
- * test_residue.c - from a number to its residues, and from 32-bit sums back to residues, against GMP [Xe2] sec. 8.1.
+ * test_residue.c - from a number to its residues, and from 32-bit sums back to residues, against GMP [Xe2]
+ * sec. 8.1.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -47,7 +48,8 @@ static void pad(ozg_batch *batch)
 }
 
 /* Compares the residues of every element with z[e] mod m_l; returns how many were compared. */
-static long check_batch(const ozg_kernel *kernel, const ozg_rns *rns, int width, const ozg_batch *batch, mpz_t *z)
+static long check_batch(const ozg_kernel *kernel, const ozg_rns *rns, int width, const ozg_batch *batch,
+                        mpz_t *z)
 {
     static unsigned char out[OZG_NMOD_MAX * PLANE];
 
@@ -58,8 +60,9 @@ static long check_batch(const ozg_kernel *kernel, const ozg_rns *rns, int width,
 
             memcpy(&r, out + l * PLANE + 2 * e, 2);
             if (r != mpz_fdiv_ui(z[e], rns->m[l]))
-                fail_msg("%s, width %d: %a 2^%d mod %u = %lu, not %u", kernel->name, width, double_of_bits(batch->re[e]),
-                         (int)batch->d[e], (unsigned)rns->m[l], mpz_fdiv_ui(z[e], rns->m[l]), (unsigned)r);
+                fail_msg("%s, width %d: %a 2^%d mod %u = %lu, not %u", kernel->name, width,
+                         double_of_bits(batch->re[e]), (int)batch->d[e], (unsigned)rns->m[l],
+                         mpz_fdiv_ui(z[e], rns->m[l]), (unsigned)r);
         }
     return (long)rns->nmod * batch->count;
 }
@@ -124,7 +127,8 @@ static void test_split_of_random_numbers(void **state)
         mpz_clear(z[e]);
 }
 
-/* |a^| = 2^t for every t, among them 2^(21 L - 1): reached exactly and by rounding up; and 2^t - 1 or its nearest. */
+/* |a^| = 2^t for every t, among them 2^(21 L - 1): reached exactly and by rounding up; and 2^t - 1 or its
+ * nearest. */
 static void test_split_at_the_largest_magnitude(void **state)
 {
     const double value[] = {0.5, -0.5, 1 - ldexp(1, -53), ldexp(1, -53) - 1, 0.5 + ldexp(1, -53)};
@@ -250,8 +254,9 @@ static void check_mod_sum(uint32_t old, int32_t sum, uint32_t m)
 
 static void test_mod_sum(void **state)
 {
-    static const int32_t edge[] = {INT32_MIN, INT32_MIN + 1, INT32_MIN + 255, -257, -256, -255, -1, 0, 1, 255, 256,
-                                   257, INT32_MAX - 255, INT32_MAX - 1, INT32_MAX, 131071 * 16384};
+    static const int32_t edge[] = {
+        INT32_MIN, INT32_MIN + 1, INT32_MIN + 255, -257,          -256,      -255,          -1, 0, 1, 255,
+        256,       257,           INT32_MAX - 255, INT32_MAX - 1, INT32_MAX, 131071 * 16384};
     struct rng r = {4};
 
     (void)state;
@@ -281,9 +286,12 @@ static void test_symmetric_and_negate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_split_of_random_numbers), cmocka_unit_test(test_split_at_the_largest_magnitude),
-        cmocka_unit_test(test_scale_bits),              cmocka_unit_test(test_mod),
-        cmocka_unit_test(test_mod_sum),                 cmocka_unit_test(test_split_sum_stays_below_2_31),
+        cmocka_unit_test(test_split_of_random_numbers),
+        cmocka_unit_test(test_split_at_the_largest_magnitude),
+        cmocka_unit_test(test_scale_bits),
+        cmocka_unit_test(test_mod),
+        cmocka_unit_test(test_mod_sum),
+        cmocka_unit_test(test_split_sum_stays_below_2_31),
         cmocka_unit_test(test_symmetric_and_negate),
     };
 

@@ -117,7 +117,8 @@ static void test_limbs_suffice(void **state)
         mpz_mul_ui(z, product, 49);
         mpz_fdiv_q_ui(z, z, 100);
         assert_true(mpz_sizeinbase(z, 2) <= (size_t)(16 * rns->nlimb - 1));
-        assert_true(mpz_sizeinbase(product, 2) <= (size_t)(16 * rns->nlimb)); /* no limb of M or a weight is left out */
+        assert_true(mpz_sizeinbase(product, 2) <=
+                    (size_t)(16 * rns->nlimb)); /* no limb of M or a weight is left out */
         for (int l = 0; l < s; l++)
             most_quotient += (uint64_t)(rns->m[l] - 1) * rns->quotient[l];
         most_quotient >>= rns->quotient_shift;
@@ -211,9 +212,12 @@ static void test_quotient(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_built_once_by_many_threads), cmocka_unit_test(test_constants_of_the_split),
-        cmocka_unit_test(test_weights_and_product),        cmocka_unit_test(test_limbs_suffice),
-        cmocka_unit_test(test_pairs),                      cmocka_unit_test(test_quotient),
+        cmocka_unit_test(test_built_once_by_many_threads),
+        cmocka_unit_test(test_constants_of_the_split),
+        cmocka_unit_test(test_weights_and_product),
+        cmocka_unit_test(test_limbs_suffice),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_quotient),
     };
     int failed;
 

@@ -1,0 +1,90 @@
+/*
+ * test_reduce.c - the reduction of 32-bit sums to residues, by every kernel, against ref and 64-bit
+ * arithmetic.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kernels.h"
+
+enum { LD = 3 * OZG_STRIP, COLUMNS = OZG_NR_MAX + 1, PLANE = LD * COLUMNS };
+
+static int32_t random_sum(struct rng *r)
+{
+    static const int32_t edge[] = {INT32_MIN, INT32_MIN + 1, -257, -256,          -1,       0,
+                                   1,         255,           256,  INT32_MAX - 1, INT32_MAX};
+
+    return rng_below(r, 4) ? (int32_t)(rng_next(r) >> 32) : edge[rng_below(r, sizeof edge / sizeof *edge)];
+}
+
+static int residue(int64_t x, int64_t m)
+{
+    return (int)((x % m + m) % m);
+}
+
+/* Re, Im of one entry from the old ones and the three sums. */
+static void by_hand(int m, int complex_, int first, const int64_t sum[3], int *re, int *im)
+{
+    const int64_t old_re = first ? 0 : *re, old_im = first ? 0 : *im;
+
+    *re = residue(complex_ ? old_re + sum[0] - sum[1] : old_re + sum[0], m);
+    *im = complex_ ? residue(old_im + sum[2] - sum[0] - sum[1], m) : *im;
+}
+
+static void check(const ozg_kernel *kernel, struct rng *r, const ozg_rns *rns, int l, int complex_, int first,
+                  int columns)
+{
+    static int32_t sum[3][OZG_MR_MAX * OZG_NR_MAX];
+    static uint8_t old[2][PLANE], actual[2][PLANE], ref[2][PLANE];
+    const int32_t *const sums[3] = {sum[0], complex_ ? sum[1] : NULL, complex_ ? sum[2] : NULL};
+    const int mr = kernel->a.lines, m = (int)rns->m[l];
+    const int row = mr * (int)rng_below(r, (uint64_t)(LD / mr)); /* first row of the micro-tile */
+
+    for (int i = 0; i < 3 * OZG_MR_MAX * OZG_NR_MAX; i++)
+        sum[i / (OZG_MR_MAX * OZG_NR_MAX)][i % (OZG_MR_MAX * OZG_NR_MAX)] = random_sum(r);
+    for (int i = 0; i < 2 * PLANE; i++)
+        old[i / PLANE][i % PLANE] =
+            (uint8_t)(rng_below(r, 8) ? rng_below(r, (uint64_t)m) : (uint64_t)(m - 1));
+    memcpy(actual, old, sizeof old);
+    memcpy(ref, old, sizeof old);
+    kernel->reduce(rns, l, complex_, mr, columns, first, sums, actual[0] + row, actual[complex_] + row, LD);
+    kernel_ref()->reduce(rns, l, complex_, mr, columns, first, sums, ref[0] + row, ref[complex_] + row, LD);
+    for (int j = 0; j < COLUMNS; j++)
+        for (int i = 0; i < LD; i++) {
+            const int at = i + j * LD, inside = j < columns && i >= row && i < row + mr;
+            int re = old[0][at], im = old[1][at];
+
+            if (inside) {
+                const int entry = i - row + j * mr;
+                const int64_t s[3] = {sum[0][entry], sum[1][entry], sum[2][entry]};
+
+                by_hand(m, complex_, first, s, &re, &im);
+            }
+            if (actual[0][at] != re || actual[1][at] != im || ref[0][at] != re || ref[1][at] != im)
+                fail_msg("%s: mod %d, complex %d, first %d, %d columns, entry (%d, %d): %d %d (ref %d %d), "
+                         "expected %d %d",
+                         kernel->name, m, complex_, first, columns, i - row, j, actual[0][at], actual[1][at],
+                         ref[0][at], ref[1][at], re, im);
+        }
+}
+
+static void test_reduce(void **state)
+{
+    struct rng r = {1};
+
+    (void)state;
+    for (int i = 0; kernel_at(i); i++)
+        for (int form = 0; form < 4; form++) {
+            for (int l = 0; l < OZG_NMOD_MAX; l++)
+                check(kernel_at(i), &r, rns_of(OZG_NMOD_MAX), l, form % 2, form / 2,
+                      (int)rng_between(&r, 1, kernel_at(i)->b.lines));
+            for (int columns = 1; columns <= kernel_at(i)->b.lines; columns++)
+                check(kernel_at(i), &r, rns_of(16), (int)rng_below(&r, 16), form % 2, form / 2, columns);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reduce)};
+
+    return cmocka_run_group_tests(tests, kernels_announce, NULL);
+}

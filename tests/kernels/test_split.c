@@ -1,0 +1,130 @@
+/*
+ * test_split.c - the split stage of every kernel against ref: all word sizes, signs, widths and batch sizes.
+ *
+ * The residues of ref themselves are compared with GMP in tests/unit/test_residue.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "arith/residue.h"
+#include "kernels.h"
+
+enum { ROOM = 2 * OZG_SPLIT_BATCH + 7, PLANES = 3 * OZG_NMOD_MAX };
+
+static unsigned char actual[PLANES * ROOM], expected[PLANES * ROOM];
+
+/* Numbers of every kind with D such that |x^| <= 2^width. Behind the count zeros up to a multiple of 16, then
+ * dirt. */
+static void random_batch(struct rng *r, ozg_batch *batch, int width, int count)
+{
+    batch->count = count;
+    for (int e = 0; e < OZG_SPLIT_BATCH; e++) {
+        const uint64_t exponent = rng_below(r, 8) ? 1 + rng_below(r, 2046) : 0;
+        uint64_t top;
+
+        batch->re[e] = (rng_next(r) & ~OZG_F64_INF) | exponent << 52;
+        batch->im[e] = rng_below(r, 4) ? (rng_next(r) & ~OZG_F64_INF) |
+                                             (exponent ? exponent - rng_below(r, exponent) : 0) << 52
+                                       : batch->re[e] ^ OZG_F64_SIGN;
+        if (rng_below(r, 16) == 0)
+            batch->re[e] = batch->im[e] = rng_next(r) & OZG_F64_SIGN;
+        top = (batch->re[e] | batch->im[e]) & ~OZG_F64_SIGN;
+        batch->d[e] =
+            width -
+            (top ? ozg_exponent(batch->re[e] << 1 > batch->im[e] << 1 ? batch->re[e] : batch->im[e]) : 0);
+        if (rng_below(r, 3) == 0)
+            batch->d[e] -= (int32_t)rng_below(r, 80);
+        if (rng_below(r, 16) == 0)
+            batch->d[e] = OZG_D_NONE; /* with Inf and NaN among them */
+        if (batch->d[e] == OZG_D_NONE && rng_below(r, 2))
+            batch->re[e] |= OZG_F64_INF;
+    }
+    for (int e = count; e < OZG_SPLIT_BATCH && e < ((count + 15) & ~15); e++) {
+        batch->re[e] = batch->im[e] = 0;
+        batch->d[e] = OZG_D_NONE;
+    }
+}
+
+static void check(const ozg_kernel *kernel, struct rng *r, int width, const ozg_layout *layout, int complex_,
+                  int count)
+{
+    const ozg_rns *rns = rns_of(ozg_moduli_for_width(width, 1));
+    const int planes = rns->nmod * (complex_ ? 3 : 1);
+    const size_t plane = (size_t)(count * layout->word) + rng_below(r, 8);
+    ozg_batch batch;
+
+    random_batch(r, &batch, width, count);
+    memset(actual, 0x5a, sizeof actual);
+    memset(expected, 0x5a, sizeof expected);
+    kernel->split(rns, width, layout, complex_, &batch, actual, plane);
+    kernel_ref()->split(rns, width, layout, complex_, &batch, expected, plane);
+    if (memcmp(actual, expected, sizeof actual) == 0)
+        return;
+    for (int q = 0; q < planes; q++)
+        for (int e = 0; e < count; e++)
+            for (int byte = 0; byte < layout->word; byte++) {
+                const size_t at = (size_t)q * plane + (size_t)(e * layout->word + byte);
+
+                if (actual[at] != expected[at])
+                    fail_msg("%s: width %d, word %d, nonneg %d, complex %d: plane %d, element %d of %d: "
+                             "%02x, expected %02x",
+                             kernel->name, width, layout->word, layout->nonneg, complex_, q, e, count,
+                             actual[at], expected[at]);
+            }
+    fail_msg("%s: width %d, word %d, count %d: wrote beyond its elements", kernel->name, width, layout->word,
+             count);
+}
+
+static void test_split(void **state)
+{
+    struct rng r = {1};
+
+    (void)state;
+    for (int i = 0; kernel_at(i); i++)
+        for (int form = 0; form < 8; form++) {
+            const ozg_layout layout = {
+                .lines = 1, .kr = 1, .step = 1, .word = 1 + form % 2, .nonneg = form / 2 % 2};
+
+            for (int count = 1; count <= OZG_SPLIT_BATCH; count++)
+                check(kernel_at(i), &r, (int)rng_between(&r, 1, 80), &layout, form / 4, count);
+            for (int width = 1; width <= OZG_WIDTH_MAX; width++)
+                check(kernel_at(i), &r, width, &layout, form / 4,
+                      (int)rng_between(&r, 1, OZG_SPLIT_BATCH / 4));
+        }
+}
+
+/* In ref: symmetric bytes and words say the same as residues in [0, m), and plane 2 is the sum of planes 0
+ * and 1. */
+static void test_layouts_agree(void **state)
+{
+    static unsigned char plain[PLANES * ROOM], bytes[PLANES * ROOM], words[PLANES * ROOM];
+    const ozg_layout layout[3] = {{1, 1, 1, 2, 1}, {1, 1, 1, 1, 0}, {1, 1, 1, 2, 0}};
+    const ozg_rns *rns = rns_of(16);
+    struct rng r = {2};
+    ozg_batch batch;
+
+    (void)state;
+    random_batch(&r, &batch, 55, OZG_SPLIT_BATCH);
+    kernel_ref()->split(rns, 55, &layout[0], 1, &batch, plain, ROOM);
+    kernel_ref()->split(rns, 55, &layout[1], 1, &batch, bytes, ROOM);
+    kernel_ref()->split(rns, 55, &layout[2], 1, &batch, words, ROOM);
+    for (int q = 0; q < 48; q++)
+        for (int e = 0; e < OZG_SPLIT_BATCH; e++) {
+            const int m = (int)rns->m[q % 16];
+            int16_t residue[3], word;
+
+            for (int part = 0; part < 3; part++)
+                memcpy(&residue[part], plain + (part * 16 + q % 16) * ROOM + 2 * e, 2);
+            assert_in_range(residue[q / 16], 0, m - 1);
+            assert_int_equal(residue[2], (residue[0] + residue[1]) % m);
+            memcpy(&word, words + q * ROOM + 2 * e, 2);
+            assert_int_equal(word, 2 * residue[q / 16] > m ? residue[q / 16] - m : residue[q / 16]);
+            assert_int_equal(bytes[q * ROOM + e], word & 0xff);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_split), cmocka_unit_test(test_layouts_agree)};
+
+    return cmocka_run_group_tests(tests, kernels_announce, NULL);
+}

@@ -75,11 +75,14 @@ typedef struct ozg_stage {
     const ozg_rns *rns;
     int width;
     int threads;
+    unsigned char *scratch; /* scratch_bytes for each thread */
+    size_t scratch_bytes;
     ozg_scalars scalars;
 } ozg_stage;
 
 /*
  * The stages. All read and write host memory on the CPU; none can fail: memory is given by the caller.
+ *   scratch_bytes  memory of a thread for tiles of rows x columns
  *   scale        d and special of all lines; measure adds norm1 and inexact
  *   split        lines [i0, i0 + lines) and elements [p0, p0 + count) of a view to planes, padding included
  *   product      residues (+)= A B over count elements from element p0 of both planes; first: overwrite
@@ -87,6 +90,7 @@ typedef struct ozg_stage {
  */
 typedef struct ozg_backend {
     const char *name;
+    size_t (*scratch_bytes)(const struct ozg_kernel *kernel, int complex_, int64_t rows, int64_t columns);
     void (*scale)(const ozg_stage *st, const ozg_view *v, int64_t k, ozg_lines *lines);
     void (*measure)(const ozg_stage *st, const ozg_view *v, int64_t k, ozg_lines *lines);
     void (*split)(const ozg_stage *st, const ozg_layout *layout, const ozg_view *v, const int32_t *d,

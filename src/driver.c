@@ -60,6 +60,8 @@ static ozg_stage stage_of(const ozg_context *ctx, const ozg_rns *rns, int width,
     st.rns = rns;
     st.width = width;
     st.threads = ozg_parallel_threads(ctx->threads);
+    st.scratch = NULL; /* only the product stage uses it */
+    st.scratch_bytes = 0;
     st.scalars.single = ozg_type_single(type);
     st.scalars.complex_ = ozg_type_complex(type);
     return st;
@@ -77,8 +79,8 @@ void ozg_driver_scale_c(const ozg_shape *shape, const ozg_data *data)
 {
     ozg_scalars s;
 
-    if (data->beta[0] == 1 && ozg_is_zero(data->beta[1]))
-        return;
+    if (shape->m == 0 || (data->beta[0] == 1 && ozg_is_zero(data->beta[1])))
+        return; /* m = 0: not even a loop over n, which may be anything */
     s.single = ozg_type_single(shape->type);
     s.complex_ = ozg_type_complex(shape->type);
     set_scalars(&s, data);
@@ -185,6 +187,9 @@ void ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace,
     ozg_report unused = {0}, *r = report ? report : &unused;
     double start = seconds(), clock = start;
 
+    st.threads = plan->threads;
+    st.scratch = work + plan->scratch;
+    st.scratch_bytes = plan->scratch_bytes;
     set_scalars(&st.scalars, data);
     residues.base = work + plan->residues;
     residues.ld = (plan->mt + OZG_STRIP - 1) / OZG_STRIP * OZG_STRIP;

@@ -75,7 +75,7 @@ static ozg_status run(ozg_context *ctx, const ozg_plan *plan, const ozg_shape *s
     if (s->m == 0 || s->n == 0 || ozg_nothing_to_multiply(s, d)) {
         ozg_driver_scale_c(s, d);
         if (report)
-            ozg_report_nothing(report, ctx, reason_for_nothing(s));
+            ozg_report_scaled(report, ctx, s, d, reason_for_nothing(s));
         return OZG_OK;
     }
     if (!plan) {
@@ -392,7 +392,7 @@ ozg_status ozg_dgemm_batch(ozg_context *ctx, char transa, char transb, int64_t m
     ozg_data d = {{alpha, 0}, {beta, 0}, NULL, NULL, lda, ldb, NULL, NULL, NULL, ldc};
     batch all = {a, b, c, 0, 0, 0, count};
 
-    if (ctx && count > 0 && (!a || !b || !c))
+    if (!begin(ctx, report) && count > 0 && (!a || !b || !c))
         return ozg_fail(ctx, OZG_E_ARG, "argument %s, an array of pointers, is NULL",
                         !a   ? "8 (a)"
                         : !b ? "10 (b)"

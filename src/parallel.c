@@ -17,8 +17,9 @@
 
 #ifdef _OPENMP
 /*
- * A child of fork has its parent's OpenMP bookkeeping but none of its threads: its first region would wait for ever.
- * The program may have started those threads without us, so every fork is watched, from when the library is loaded.
+ * A child of fork has its parent's OpenMP bookkeeping but none of its threads: its first region would wait
+ * for ever. The program may have started those threads without us, so every fork is watched, from when the
+ * library is loaded.
  */
 static atomic_int several, orphaned;
 
@@ -41,7 +42,7 @@ __attribute__((constructor)) static void watch_fork(void)
 }
 #endif
 
-void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t task), void *arg)
+void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t task, int thread), void *arg)
 {
 #ifdef _OPENMP
     if (threads > 1 && tasks > 1 && !omp_in_parallel() && !atomic_load(&orphaned)) {
@@ -49,13 +50,13 @@ void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t tas
             threads = (int)tasks;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
         for (int64_t task = 0; task < tasks; task++)
-            run(arg, task);
+            run(arg, task, omp_get_thread_num());
         return;
     }
 #endif
     (void)threads;
     for (int64_t task = 0; task < tasks; task++)
-        run(arg, task);
+        run(arg, task, 0);
 }
 
 int ozg_parallel_threads(int wanted)

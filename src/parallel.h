@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 /*
- * ozg_parallel() - run(arg, task) for task = 0..tasks-1, on up to `threads` threads, in any order. One thread
+ * ozg_parallel() - run(arg, task, thread) for task = 0..tasks-1, on up to `threads` threads, in any order;
+ * thread counts from 0 and stays below threads. One thread
  * inside a parallel region of the caller, and in a forked child whose parent had started threads (they do not
  * survive fork).
  */
-void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t task), void *arg);
+void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t task, int thread), void *arg);
 
 /* ozg_parallel_threads() - the threads to use when asked for `wanted` (0: as OpenMP says); at least 1. */
 int ozg_parallel_threads(int wanted);

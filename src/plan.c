@@ -10,10 +10,11 @@
  */
 #include <stdlib.h>
 
+#include "parallel.h"
 #include "plan.h"
 
-#define K_CHUNK                                                                                              \
-    131072 /* 32-bit sums of products of residues are exact up to 131071 elements, and mod 256 beyond */
+/* 32-bit sums are exact up to 131071 elements of symmetric residues, 65793 where those of A are in [0, m). */
+#define K_CHUNK 65536
 #define K_SMALL 4096 /* chunks are not cut below this while tiles can be */
 #define N_TILE  384  /* columns of a tile: enough to use the planes of A well */
 
@@ -99,7 +100,26 @@ static void place(ozg_plan *plan)
     at += plan->prepared_b ? 0 : ozg_planes_bytes(&kernel->b, planes, plan->nt, plan->kt);
     plan->residues = at;
     at += (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt) * (size_t)(plan->nmod * (1 + complex_));
+    at = ozg_round_up(at, OZG_ALIGN);
+    plan->scratch = at;
+    plan->scratch_bytes =
+        ozg_round_up(plan->ctx->backend->scratch_bytes(kernel, complex_, plan->mt, plan->nt), OZG_ALIGN);
+    at += plan->scratch_bytes * (size_t)plan->threads;
     plan->workspace = at + OZG_ALIGN;
+}
+
+/* Threads that this product is worth: each gets at least some 50 us of work. Times in s of one thread, rough.
+ */
+static int worthwhile_threads(const ozg_plan *plan)
+{
+    const ozg_shape *s = &plan->shape;
+    const double m = (double)s->m, n = (double)s->n, k = (double)s->k,
+                 complex_ = ozg_type_complex(s->type) ? 3 : 1;
+    const double rate = plan->ctx->kernel->rate * 1e9;
+    const double work = complex_ * plan->nmod * (m * n * k / rate + (m + n) * k * 0.5e-9 + m * n * 1e-9);
+    const int most = ozg_parallel_threads(plan->ctx->threads);
+
+    return work >= 50e-6 * most ? most : work < 100e-6 ? 1 : (int)(work / 50e-6);
 }
 
 /* Halves x, to a multiple of `unit`. 0: it is as small as can be. */
@@ -142,6 +162,7 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
     if (shape->m > LINES_MAX || shape->n > LINES_MAX)
         return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds %lld rows and %lld columns; use at most 2^48",
                         (long long)shape->m, (long long)shape->n);
+    plan->threads = worthwhile_threads(plan);
     plan->mt = shape->m < M_TILE ? shape->m : M_TILE;
     plan->nt = shape->n < N_TILE ? shape->n : round_up64(N_TILE, ctx->kernel->b.lines);
     plan->kt = shape->k < K_CHUNK ? shape->k : K_CHUNK;

@@ -17,9 +17,11 @@ struct ozg_plan {
     int nmod, width;
     const ozg_rns *rns;
     int64_t mt, nt, kt; /* tile of C, and chunk of k */
-    size_t workspace;   /* bytes, with slack to align the caller's */
+    int threads;
+    size_t scratch_bytes; /* of each thread */
+    size_t workspace;     /* bytes, with slack to align the caller's */
     /* what follows are places in the workspace */
-    size_t lines_a, lines_b, planes_a, planes_b, residues;
+    size_t lines_a, lines_b, planes_a, planes_b, residues, scratch;
 };
 
 /* ozg_plan_make() - decides. m, n, k > 0, the shape checked. Errors: OZG_E_UNSUPPORTED, OZG_E_WORKSPACE,

@@ -100,18 +100,43 @@ static int all_exact(const ozg_lines *l)
     return 1;
 }
 
+/* The one rounding: max(u |c|, 2^-1075), single 2^-150. */
+static double rounding_error(const ozg_shape *s, const ozg_data *data)
+{
+    const int single = ozg_type_single(s->type);
+    const double tiny = single ? 0x1p-150 : DBL_TRUE_MIN;
+    const double error = (single ? 0x1p-24 : 0x1p-53) * largest_entry(s, data);
+
+    return error > tiny ? error : tiny;
+}
+
 static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
                       const ozg_lines *b)
 {
-    const int single = ozg_type_single(plan->shape.type);
-    const double alpha = fabs(data->alpha[0]) + fabs(data->alpha[1]);
-    const double u = single ? 0x1p-24 : 0x1p-53, tiny = single ? 0x1p-150 : DBL_TRUE_MIN;
-    double error = largest_error(plan, a, b), rounding = u * largest_entry(&plan->shape, data);
+    const double re = fabs(data->alpha[0]), im = fabs(data->alpha[1]); /* their sum may overflow */
+    double error = largest_error(plan, a, b);
 
-    if (isfinite(alpha) && error > 0)
-        error = error * alpha * ENLARGE + DBL_TRUE_MIN; /* the product may be subnormal */
-    r->bound = (error + (rounding > tiny ? rounding : tiny)) * ENLARGE;
+    if (isfinite(re) && isfinite(im) && error > 0)
+        /* error may be infinite; the products may be subnormal */
+        error = ((re > 0 ? error * re : 0) + (im > 0 ? error * im : 0)) * ENLARGE + DBL_TRUE_MIN;
+    r->bound = (error + rounding_error(&plan->shape, data)) * ENLARGE;
     r->exact = all_exact(a) && all_exact(b);
+}
+
+void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s, const ozg_data *data,
+                       const char *reason)
+{
+    const int beta_0 = ozg_is_zero(data->beta[0]) && ozg_is_zero(data->beta[1]);
+    const int beta_1 = data->beta[0] == 1 && ozg_is_zero(data->beta[1]);
+    fenv_t caller;
+
+    ozg_report_nothing(r, ctx, reason);
+    if (s->m == 0 || s->n == 0 || beta_0 || beta_1)
+        return;
+    fegetenv(&caller);
+    fesetenv(FE_DFL_ENV);
+    r->bound = rounding_error(s, data) * ENLARGE;
+    fesetenv(&caller);
 }
 
 void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,

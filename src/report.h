@@ -11,6 +11,10 @@
 /* All members of a report as of a call that multiplied nothing. */
 void ozg_report_nothing(ozg_report *r, const ozg_context *ctx, const char *reason);
 
+/* ozg_report_scaled() - the same for a call that computed C := RN(beta C), once it has: with the bound of that. */
+void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s, const ozg_data *data,
+                       const char *reason);
+
 /* ozg_report_product() - facts of the plan and the bound, once C is computed and the lines are measured. */
 void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
                         const ozg_lines *b);

@@ -104,11 +104,12 @@ static void entry(const special_job *job, int64_t i, int64_t j, const places *ro
     ozg_entry_update(&job->st->scalars, v, job->c, i + j * job->ldc);
 }
 
-static void row_task(void *arg, int64_t i)
+static void row_task(void *arg, int64_t i, int thread)
 {
     const special_job *job = arg;
     places row, column;
 
+    (void)thread;
     if (!job->la->special[i])
         return;
     find_places(job->a, i, job->k, job->la->special[i], &row);
@@ -118,12 +119,13 @@ static void row_task(void *arg, int64_t i)
     }
 }
 
-static void column_task(void *arg, int64_t j)
+static void column_task(void *arg, int64_t j, int thread)
 {
     const special_job *job = arg;
     const places none = {.count = 0};
     places column;
 
+    (void)thread;
     if (!job->lb->special[j])
         return;
     find_places(job->b, j, job->k, job->lb->special[j], &column);

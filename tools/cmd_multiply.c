@@ -257,7 +257,7 @@ static size_t memory_limit(const struct multiply *q)
 
 /*
  * block_columns() - columns of C between two steps of the bar; n: one call. The bits do not depend on it. A
- * step is about 2^36 low-precision operations, at least 64 columns and at most a hundredth of the product.
+ * step is about 2^37 low-precision operations, at least 64 columns and at most a hundredth of the product.
  * Where A has to be split again for each block it is at least 2^14 columns, so that this stays below a tenth
  * of the work.
  */
@@ -265,7 +265,7 @@ static int64_t block_columns(const struct multiply *q, const struct product *p, 
 {
     int s = accuracy_moduli(q->accuracy, p->type, p->k);
     double column = 2.0 * (double)p->m * (double)p->k * s * (type_complex(p->type) ? 3 : 1);
-    double columns = 0x1p36 / (column > 1 ? column : 1);
+    double columns = 0x1p37 / (column > 1 ? column : 1);
     if (!progress_wanted() || columns >= (double)p->n)
         return p->n;
     int64_t block = ((int64_t)columns + 63) / 64 * 64, least = prepared ? p->n / 100 : 1 << 14;
@@ -296,7 +296,8 @@ static ozg_operand *prepare(ozg_context **ctx, const struct multiply *q, const s
     return operand;
 }
 
-static void run(const struct multiply *q, const struct problem *w, ozg_report *report)
+/* run() - the product; returns the number of calls that it took. */
+static int run(const struct multiply *q, const struct problem *w, ozg_report *report)
 {
     struct product p = w->p;
     struct progress bar;
@@ -306,6 +307,7 @@ static void run(const struct multiply *q, const struct problem *w, ozg_report *r
     double start = seconds_now();
     ozg_operand *pa = prepare(&ctx, q, &p, &block);
     double prepared = pa ? seconds_now() - start : 0;
+    int calls = 0;
     p.pa = pa;
     progress_begin(&bar, (double)p.n);
     for (int64_t j = 0; j == 0 || j < w->p.n; j += block) {
@@ -314,7 +316,7 @@ static void run(const struct multiply *q, const struct problem *w, ozg_report *r
         p.b = (const char *)w->p.b + size * (size_t)(p.transb == 'N' ? j * p.ldb : j);
         p.c = (char *)w->p.c + size * (size_t)(j * p.ldc);
         check_status(product_run(ctx, &p, &one), ctx);
-        merge(report, &one, j == 0);
+        merge(report, &one, calls++ == 0);
         progress_step(&bar, (double)p.n, "multiplying");
         if (block == 0)
             break;
@@ -324,6 +326,7 @@ static void run(const struct multiply *q, const struct problem *w, ozg_report *r
     report->seconds_total += prepared;
     ozg_operand_destroy(pa);
     ozg_destroy(ctx);
+    return calls;
 }
 
 /* ---- the summary ------------------------------------------------------------------------------------ */
@@ -405,6 +408,7 @@ static void print_summary(const json_t *o)
         {"exact", "inputs kept exactly", NULL},
         {"special_rows", "rows with Inf or NaN", NULL},
         {"special_cols", "columns with Inf or NaN", NULL},
+        {"calls", "calls of the library", NULL},
         {"tiles", "tiles", NULL},
         {"workspace_bytes", "workspace (bytes)", NULL},
         {"seconds_read", "read (s)", "%.3f"},
@@ -429,10 +433,11 @@ int cmd_multiply(int argc, char **argv)
     double start = seconds_now();
     read_problem(&q, &w);
     double read = seconds_now() - start;
-    run(&q, &w, &report);
+    int calls = run(&q, &w, &report);
     start = seconds_now();
     output_write(&w.c);
     json_t *o = facts(&q, &w, &report, read, seconds_now() - start);
+    json_object_set_new(o, "calls", json_integer(calls));
     if (q.json)
         print_json(o);
     else {

@@ -12,11 +12,12 @@
 enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4 };
 
 /*
- * ozg_product_fn - acc[j * mr + i] = sum_p a(i, p) b(j, p) over steps * step elements of one micro-panel of A
- * (mr lines) and one of B (nr lines), exact in 32 bits; a modulus of 256 may wrap. acc is overwritten. a and
- * b are 64-byte aligned at panel starts.
+ * ozg_product_fn - acc[j * mr + i] (+)= sum_p a(i, p) b(j, p) over steps * step elements of one micro-panel
+ * of A (mr lines) and one of B (nr lines), exact in 32 bits; a modulus of 256 may wrap. add: to what acc
+ * holds, else acc is overwritten. acc and both panels are 64-byte aligned where steps begin at a multiple of
+ * 64 elements.
  */
-typedef void ozg_product_fn(int64_t steps, const void *a, const void *b, int32_t *acc);
+typedef void ozg_product_fn(int64_t steps, const void *a, const void *b, int add, int32_t *acc);
 
 /*
  * ozg_scale_fn - largest[i - i0] = the largest |component| of line i over its k elements, as the bits of a
@@ -25,6 +26,14 @@ typedef void ozg_product_fn(int64_t steps, const void *a, const void *b, int32_t
  */
 #define OZG_SCALE_LINES 64
 typedef void ozg_scale_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, uint64_t *largest);
+
+/*
+ * ozg_measure_fn - for lines [i0, i1): norm1[i - i0] = sum over elements and components of ceil(|x| 2^(20 -
+ * e)), e = width - d, below 2^63 for k < 2^42; inexact[i - i0] = 1 iff some x 2^d is no integer. Lines with d
+ * = OZG_D_NONE: both 0.
+ */
+typedef void ozg_measure_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, int width, const int32_t *d,
+                            uint64_t *norm1, uint8_t *inexact);
 
 /* A batch of elements in the order of the layout. im is NULL for real operands. */
 #define OZG_SPLIT_BATCH 192
@@ -68,9 +77,12 @@ typedef void ozg_round_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const
 typedef struct ozg_kernel {
     const char *name;
     unsigned isa; /* all of these must be present */
+    double
+        rate; /* rough products per nanosecond of one thread; decides only how many threads are worthwhile */
     ozg_layout a, b;
     ozg_product_fn *product;
     ozg_scale_fn *scale;
+    ozg_measure_fn *measure;
     ozg_split_fn *split;
     ozg_reduce_fn *reduce;
     ozg_crt_fn *crt;

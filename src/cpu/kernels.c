@@ -6,13 +6,15 @@
 #include "cpu/stages.h"
 
 static const ozg_kernel kernels[] = {
-#define OZG_KERNEL(name, needs, mr, a_kr, a_word, a_nonneg, nr, b_kr, b_word, step, product, stages)         \
+#define OZG_KERNEL(name, needs, rate, mr, a_kr, a_word, a_nonneg, nr, b_kr, b_word, step, product, stages)   \
     {name,                                                                                                   \
      needs,                                                                                                  \
+     rate,                                                                                                   \
      {mr, a_kr, step, a_word, a_nonneg},                                                                     \
      {nr, b_kr, step, b_word, 0},                                                                            \
      product,                                                                                                \
      ozg_scale_##stages,                                                                                     \
+     ozg_measure_##stages,                                                                                   \
      ozg_split_##stages,                                                                                     \
      ozg_reduce_##stages,                                                                                    \
      ozg_crt_##stages,                                                                                       \

@@ -9,10 +9,10 @@
  */
 #include "cpu/stages.h"
 
-void ozg_product_ref(int64_t steps, const void *a, const void *b, int32_t *acc)
+void ozg_product_ref(int64_t steps, const void *a, const void *b, int add, int32_t *acc)
 {
     const int8_t *x = a, *y = b;
-    uint32_t sum = 0;
+    uint32_t sum = add ? (uint32_t)acc[0] : 0;
 
     for (int64_t p = 0; p < steps; p++)
         sum += (uint32_t)(x[p] * y[p]);

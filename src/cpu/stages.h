@@ -11,6 +11,7 @@
 #include "cpu/kernel.h"
 
 ozg_scale_fn ozg_scale_ref, ozg_scale_avx2, ozg_scale_avx512;
+ozg_measure_fn ozg_measure_ref, ozg_measure_avx2, ozg_measure_avx512;
 ozg_split_fn ozg_split_ref, ozg_split_avx2, ozg_split_avx512;
 ozg_product_fn ozg_product_ref, ozg_product_16x6x2_avx2, ozg_product_32x12x4_avx512vnni,
     ozg_product_32x32x64_amxint8;

@@ -80,39 +80,72 @@ static void c13_cholesky_of_cross_product(void **state)
     assert_true(worst <= COLUMNS * 0x1p-53); /* Cauchy-Schwarz and COLUMNS roundings */
 }
 
-/* k v v, rounded once, for constant matrices at every k where 8-bit sums, chunks or formulas of bits could break. */
+/* sum := sum + x y z, exactly */
+static void add_product(struct ext *sum, double x, double y, double z)
+{
+    struct ext product, factor;
+
+    ext_init(&product);
+    ext_init(&factor);
+    ext_set_double(&product, x);
+    ext_set_double(&factor, y);
+    ext_mul(&product, &factor);
+    ext_set_double(&factor, z);
+    ext_mul(&product, &factor);
+    ext_add(sum, &product);
+    ext_clear(&product);
+    ext_clear(&factor);
+}
+
+/* Rows (first, rest, rest, ...) and constant columns; a first entry above the rest keeps -1 as the integer -1. */
+static const struct constants {
+    double first, rest, column;
+    int width;
+} constants[] = {
+    {127, 127, 127, 9},
+    {-128, -128, -128, 9},
+    {127.5, 127.5, 127.5, 9},
+    {1 - 0x1p-53, 1 - 0x1p-53, 1 - 0x1p-53, 53},
+    {127, -1, 127, 7},    /* residues m - 1 and 127, where those of A are not negative */
+    {-128, -1, -128, 8},
+};
+enum { CONSTANTS = sizeof constants / sizeof constants[0] };
+
+/* The exact sum, rounded once, at every k where 8-bit sums, chunks or formulas of bits could break. */
 static void c15_constant_matrices(void **state)
 {
     static const int64_t dims[] = {0, 1, 65535, 65536, 65537, 131071, 131072, 131073, 133144, 133145, 262147, 1048576};
-    static const double value[] = {127, -128, 127.5, 1 - 0x1p-53};
-    struct ext exact, factor;
+    struct ext exact;
 
     (void)state;
     ext_init(&exact);
-    ext_init(&factor);
-    for (size_t q = 0; q < 4 * sizeof dims / sizeof dims[0]; q++) {
-        const int64_t k = dims[q / 4];
-        double *x = malloc((2 * (size_t)k + 1) * sizeof *x);
+    for (size_t q = 0; q < CONSTANTS * sizeof dims / sizeof dims[0]; q++) {
+        const struct constants *v = &constants[q % CONSTANTS];
+        const int64_t k = dims[q / CONSTANTS], ld = k > 1 ? k : 1;
+        double *x = malloc(4 * (size_t)ld * sizeof *x), *y = x + 2 * ld, want;
 
         assert_non_null(x);
-        for (int64_t i = 0; i < 2 * k; i++)
-            x[i] = value[q % 4];
-        ext_set_double(&exact, (double)k);
-        ext_set_double(&factor, value[q % 4]);
-        ext_mul(&exact, &factor);
-        ext_mul(&exact, &factor);
+        for (int64_t i = 0; i < 2 * k; i++) {
+            x[i] = i % k == 0 ? v->first : v->rest;
+            y[i] = v->column;
+        }
+        ext_set_double(&exact, 0);
+        if (k > 0) {
+            add_product(&exact, 1, v->first, v->column);
+            add_product(&exact, (double)(k - 1), v->rest, v->column);
+        }
+        want = ext_round(&exact, 0);
         for (int kernel = 0; kernel < kernels.count; kernel++) {
-            double c[4] = {7, 7, 7, 7}, want = ext_round(&exact, 0);
+            double c[4] = {7, 7, 7, 7};
 
-            assert_int_equal(ozg_dgemm(kernels.ctx[kernel], 'T', 'N', 2, 2, k, 1, x, k > 1 ? k : 1, x, k > 1 ? k : 1, 0, c, 2,
-                                       ozg_width(q % 4 == 3 ? 53 : 9), NULL), OZG_OK);
+            assert_int_equal(ozg_dgemm(kernels.ctx[kernel], 'T', 'N', 2, 2, k, 1, x, ld, y, ld, 0, c, 2,
+                                       ozg_width(v->width), NULL), OZG_OK);
             for (int i = 0; i < 4; i++)
                 assert_memory_equal(&c[i], &want, sizeof want);
         }
         free(x);
     }
     ext_clear(&exact);
-    ext_clear(&factor);
 }
 
 int main(void)

@@ -140,8 +140,8 @@ def test_transposes():
                 np.save(path("one.npy"), np.eye(stored.shape[1]))
                 good("multiply", path("x.npy"), path("one.npy"), "-o", path(name + ".h5"))
         for ta, tb in itertools.product("ntc", "ntc"):
-            good("multiply", path(f"a{ta}.{fmt}"), path(f"b{tb}.{fmt}"), "-o", path("c.npy"), "--transa", ta, "--transb",
-                 tb.upper())
+            good("multiply", path(f"a{ta}.{fmt}"), path(f"b{tb}.{fmt}"), "-o", path("c.npy"), "--transa", ta,
+                 "--transb", tb.upper())
             assert np.array_equal(np.load(path("c.npy")), a @ b), (fmt, ta, tb)
 
 
@@ -517,7 +517,7 @@ def test_check():
 
 
 def on_terminal(args):
-    """Run with a terminal as stderr; returns what appears there."""
+    """Run with a terminal as stderr; returns stdout and what appears there."""
     master, slave = pty.openpty()
     p = subprocess.Popen([tool, *args], stdout=subprocess.PIPE, stderr=slave)
     os.close(slave)
@@ -530,20 +530,21 @@ def on_terminal(args):
         if not part:
             break
         shown += part
-    p.stdout.read()
+    out = p.stdout.read()
     os.close(master)
     assert p.wait() == 0, (args, shown)
-    return shown
+    return out, shown
 
 
 def test_progress():
     """On a terminal the product is split into blocks of columns; the bits must not depend on it."""
-    np.save(path("a.npy"), rng.standard_normal((512, 300)).T)
-    for order, trans in [((300, 14500), "n"), ((14500, 300), "t")]:
-        np.save(path("b.npy"), rng.standard_normal(order))
-        args = ["multiply", path("a.npy"), path("b.npy"), "--transa", "t", "--transb", trans, "-o"]
-        good(*args, path("quiet.npy"))
-        shown = on_terminal([*args, path("shown.npy")])
+    np.save(path("a.npy"), rng.standard_normal((700, 1024)))
+    for shape, trans in [((700, 7000), "n"), ((7000, 700), "t")]:
+        np.save(path("b.npy"), rng.standard_normal(shape))
+        args = ["multiply", path("a.npy"), path("b.npy"), "--transa", "t", "--transb", trans, "--json", "-o"]
+        whole = json.loads(good(*args, path("quiet.npy")))
+        out, shown = on_terminal([*args, path("shown.npy")])
+        assert whole["calls"] == 1 and json.loads(out)["calls"] == 2, "the product was not split"
         assert open(path("quiet.npy"), "rb").read() == open(path("shown.npy"), "rb").read()
         assert shown == b"" or (b"left" in shown and shown.endswith(b"\r\x1b[K")), shown
 

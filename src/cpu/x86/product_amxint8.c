@@ -22,16 +22,23 @@ typedef struct tile_config {
 static const tile_config config __attribute__((aligned(64))) = {
     1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
 
-__attribute__((target("amx-tile,amx-int8"))) void ozg_product_32x32x64_amxint8(int64_t steps, const void *a,
-                                                                               const void *b, int32_t *acc)
+__attribute__((target("amx-tile,amx-int8"))) void
+ozg_product_32x32x64_amxint8(int64_t steps, const void *a, const void *b, int add, int32_t *acc)
 {
     const int8_t *x = a, *y = b;
 
     _tile_loadconfig(&config);
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    if (add) {
+        _tile_loadd(0, acc, 128);
+        _tile_loadd(1, acc + 16, 128);
+        _tile_loadd(2, acc + 512, 128);
+        _tile_loadd(3, acc + 528, 128);
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
     for (int64_t p = 0; p < steps; p++, x += 2048, y += 2048) {
         _tile_loadd(4, y, 64);
         _tile_loadd(6, x, 128);

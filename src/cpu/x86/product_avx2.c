@@ -27,13 +27,22 @@ static inline int32_t pair_at(const int16_t *b)
     return pair;
 }
 
+/* The start of an accumulator. */
+__attribute__((target("avx2"))) static inline __m256i start(int add, const int32_t *acc)
+{
+    return add ? _mm256_loadu_si256((const __m256i *)acc) : _mm256_setzero_si256();
+}
+
 __attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(int64_t steps, const void *a, const void *b,
-                                                             int32_t *acc)
+                                                             int add, int32_t *acc)
 {
     const int8_t *x = a;
     const int16_t *y16 = b;
-    __m256i c00 = _mm256_setzero_si256(), c01 = c00, c10 = c00, c11 = c00, c20 = c00, c21 = c00;
-    __m256i c30 = c00, c31 = c00, c40 = c00, c41 = c00, c50 = c00, c51 = c00;
+    __m256i c00 = start(add, acc), c01 = start(add, acc + 8), c10 = start(add, acc + 16),
+            c11 = start(add, acc + 24);
+    __m256i c20 = start(add, acc + 32), c21 = start(add, acc + 40), c30 = start(add, acc + 48);
+    __m256i c31 = start(add, acc + 56), c40 = start(add, acc + 64), c41 = start(add, acc + 72);
+    __m256i c50 = start(add, acc + 80), c51 = start(add, acc + 88);
     __m256i *out = (__m256i *)acc;
 
     for (int64_t p = 0; p < steps; p++, x += 32, y16 += 12) {

@@ -23,15 +23,17 @@ static inline int32_t four_at(const int8_t *b)
 }
 
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) void
-ozg_product_32x12x4_avx512vnni(int64_t steps, const void *a, const void *b, int32_t *acc)
+ozg_product_32x12x4_avx512vnni(int64_t steps, const void *a, const void *b, int add, int32_t *acc)
 {
     const uint8_t *x = a;
     const int8_t *y = b;
     __m512i lo[COLUMNS], hi[COLUMNS];
 
 #pragma GCC unroll 12
-    for (int j = 0; j < COLUMNS; j++)
-        lo[j] = hi[j] = _mm512_setzero_si512();
+    for (int j = 0; j < COLUMNS; j++) {
+        lo[j] = add ? _mm512_loadu_si512(acc + 32 * j) : _mm512_setzero_si512();
+        hi[j] = add ? _mm512_loadu_si512(acc + 32 * j + 16) : _mm512_setzero_si512();
+    }
     for (int64_t p = 0; p < steps; p++, x += 128, y += 4 * COLUMNS) {
         const __m512i a0 = _mm512_loadu_si512(x), a1 = _mm512_loadu_si512(x + 64);
 

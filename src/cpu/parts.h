@@ -1,0 +1,32 @@
+/*
+ * parts.h - the stages of the CPU backend, one file each; contracts in backend.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_CPU_PARTS_H
+#define OZG_CPU_PARTS_H
+
+#include "cpu/kernel.h"
+
+static inline int64_t ozg_min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+void ozg_cpu_scale(const ozg_stage *st, const ozg_view *v, int64_t k, ozg_lines *lines);
+void ozg_cpu_measure(const ozg_stage *st, const ozg_view *v, int64_t k, ozg_lines *lines);
+void ozg_cpu_split(const ozg_stage *st, const ozg_layout *layout, const ozg_view *v, const int32_t *d,
+                   int64_t i0, int64_t lines, int64_t p0, int64_t count, const ozg_planes *out);
+void ozg_cpu_product(const ozg_stage *st, const ozg_planes *a, int64_t a_p0, const ozg_planes *b,
+                     int64_t b_p0, int64_t rows, int64_t columns, int64_t count, int first,
+                     const ozg_residues *out);
+void ozg_cpu_reconstruct(const ozg_stage *st, const ozg_residues *in, const ozg_lines *a, int64_t i0,
+                         int64_t rows, const ozg_lines *b, int64_t j0, int64_t columns, void *c, int64_t ldc);
+
+/* ozg_product_block() - cuts a tile of *rows x *columns to the largest block of one task. */
+void ozg_product_block(const ozg_kernel *kernel, int complex_, int64_t *rows, int64_t *columns);
+
+/* ozg_product_sums() - 32-bit sums of one product in a block, whole micro-tiles. */
+int64_t ozg_product_sums(const ozg_kernel *kernel, int64_t rows, int64_t columns);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * split.c - the split stage in tasks: gathers elements in the order of the micro-panels, batch by batch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cpu/parts.h"
+#include "parallel.h"
+
+#define SPLIT_ELEMENTS 1024 /* elements along k of a task; a multiple of every step */
+
+typedef struct split_job {
+    const ozg_stage *st;
+    const ozg_layout *layout;
+    const ozg_view *v;
+    const int32_t *d;
+    int64_t i0, lines, p0, count, blocks;
+    const ozg_planes *out;
+} split_job;
+
+/* A piece of a micro-panel in the order of its layout: `groups` groups of all lines, or one group of some
+ * lines. */
+typedef struct piece {
+    int64_t panel, p; /* first element */
+    int line, lines, groups;
+} piece;
+
+/* Vector code works on whole sixteens of elements: those beyond the count are zeros. */
+static void pad_batch(ozg_batch *batch)
+{
+    for (int e = batch->count; e & 15; e++) {
+        batch->re[e] = batch->im[e] = 0;
+        batch->d[e] = OZG_D_NONE;
+    }
+}
+
+/* kr elements of one line from element p on, as batch elements from e on; zeros where there is no element. */
+static void gather_line(const split_job *job, int64_t line, int64_t p, ozg_batch *batch, int e)
+{
+    const ozg_view *v = job->v;
+    const int single = ozg_type_single(v->type), complex_ = ozg_type_complex(v->type), kr = job->layout->kr;
+    const int64_t left = line < job->lines ? job->count - p : 0;
+    const int here = left > kr ? kr : left > 0 ? (int)left : 0;
+    int64_t index = (job->i0 + line) * v->line_stride + (job->p0 + p) * v->step;
+
+    for (int q = 0; q < here; q++, index += v->step) {
+        batch->re[e + q] = ozg_load_bits(v->x, single, complex_ ? 2 * index : index);
+        batch->im[e + q] =
+            complex_ ? ozg_load_bits(v->x, single, 2 * index + 1) ^ (v->conj ? OZG_F64_SIGN : 0) : 0;
+    }
+    for (int q = 0; q < kr; q++)
+        batch->d[e + q] = q < here ? job->d[job->i0 + line] : OZG_D_NONE;
+    for (int q = here; q < kr; q++)
+        batch->re[e + q] = batch->im[e + q] = 0;
+}
+
+/* A piece of doubles that all exist, without d. */
+static void gather_inner(const split_job *job, const piece *at, ozg_batch *batch)
+{
+    const int64_t line_stride = job->v->line_stride, step = job->v->step;
+    const int kr = job->layout->kr, lines = at->lines;
+    const uint64_t *x = (const uint64_t *)job->v->x +
+                        (job->i0 + at->panel * job->layout->lines + at->line) * line_stride +
+                        (job->p0 + at->p) * step;
+    uint64_t *out = batch->re;
+
+    for (int g = 0; g < at->groups; g++, x += kr * step, out += lines * kr)
+        if (step == 1)
+            for (int i = 0; i < lines; i++)
+                for (int q = 0; q < kr; q++)
+                    out[i * kr + q] = x[i * line_stride + q];
+        else
+            for (int q = 0; q < kr; q++)
+                for (int i = 0; i < lines; i++)
+                    out[i * kr + q] = x[q * step + i];
+}
+
+/* The batch of a piece. `like` is the piece that the batch held before: its d may serve again. */
+static void gather(const split_job *job, const piece *at, const piece *like, ozg_batch *batch)
+{
+    const int kr = job->layout->kr;
+    const int64_t line0 = at->panel * job->layout->lines + at->line;
+    const int inner =
+        job->v->type == 'd' && line0 + at->lines <= job->lines && at->p + at->groups * kr <= job->count;
+
+    batch->count = at->groups * at->lines * kr;
+    if (inner && like->lines == at->lines && like->line == at->line && like->groups == at->groups) {
+        gather_inner(job, at, batch);
+        return;
+    }
+    for (int g = 0, e = 0; g < at->groups; g++)
+        for (int i = 0; i < at->lines; i++, e += kr)
+            gather_line(job, line0 + i, at->p + g * kr, batch, e);
+    pad_batch(batch);
+}
+
+static void split_task(void *arg, int64_t task, int thread)
+{
+    const split_job *job = arg;
+    const ozg_layout *layout = job->layout;
+    const int64_t begin = task % job->blocks * SPLIT_ELEMENTS, step = layout->step;
+    const int64_t end = ozg_min64(begin + SPLIT_ELEMENTS, (job->count + step - 1) / step * step);
+    const int fit = OZG_SPLIT_BATCH / layout->kr; /* lines of one group in a batch */
+    const int lines = fit < layout->lines ? fit : layout->lines, groups = fit / layout->lines;
+    piece at = {task / job->blocks, begin, 0, lines, groups > 1 ? groups : 1}, like = {0, 0, 0, 0, 0};
+    unsigned char *out =
+        job->out->base + (size_t)at.panel * job->out->panel + (size_t)(begin * layout->lines * layout->word);
+    ozg_batch batch;
+
+    (void)thread;
+    while (at.p < end) {
+        at.lines = (int)ozg_min64(lines, layout->lines - at.line);
+        at.groups = (int)ozg_min64(at.groups, (end - at.p) / layout->kr);
+        gather(job, &at, &like, &batch);
+        job->st->kernel->split(job->st->rns, job->st->width, layout, ozg_type_complex(job->v->type), &batch,
+                               out, job->out->plane);
+        out += batch.count * layout->word;
+        like = at;
+        at.line += at.lines;
+        if (at.line == layout->lines) {
+            at.line = 0;
+            at.p += at.groups * layout->kr;
+        }
+    }
+}
+
+void ozg_cpu_split(const ozg_stage *st, const ozg_layout *layout, const ozg_view *v, const int32_t *d,
+                   int64_t i0, int64_t lines, int64_t p0, int64_t count, const ozg_planes *out)
+{
+    split_job job = {st, layout, v, d, i0, lines, p0, count, (count + SPLIT_ELEMENTS - 1) / SPLIT_ELEMENTS,
+                     out};
+
+    ozg_parallel(st->threads, (lines + layout->lines - 1) / layout->lines * job.blocks, split_task, &job);
+}

@@ -3,13 +3,19 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#define _POSIX_C_SOURCE 200809L
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* madvise() */
+#endif
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "context.h"
 #include "cpu/kernel.h"
@@ -150,12 +156,26 @@ void ozg_destroy(ozg_context *ctx)
     free(ctx);
 }
 
+/* Large workspace begins at a huge page, and asks for such: planes are walked through in long strides. */
+static void *allocate_workspace(size_t bytes)
+{
+    const size_t huge = (size_t)2 << 20, align = bytes >= 2 * huge ? huge : OZG_ALIGN;
+    void *memory = aligned_alloc(align, ozg_round_up(bytes, align));
+
+#if defined(__linux__)
+    if (memory && align == huge)
+        madvise(memory, ozg_round_up(bytes, align),
+                MADV_HUGEPAGE); /* a wish: either way the bits are the same */
+#endif
+    return memory;
+}
+
 void *ozg_context_arena(ozg_context *ctx, size_t bytes)
 {
     if (bytes > ctx->arena_bytes) {
         free(ctx->arena);
         ctx->arena_bytes = 0;
-        ctx->arena = aligned_alloc(OZG_ALIGN, ozg_round_up(bytes, OZG_ALIGN));
+        ctx->arena = allocate_workspace(bytes);
         if (!ctx->arena)
             return NULL;
         ctx->arena_bytes = bytes;

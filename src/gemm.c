@@ -313,12 +313,50 @@ typedef struct batch {
     int64_t stride_a, stride_b, stride_c, count;
 } batch;
 
+/* x + q stride elements, as an address: strides are not checked, and NULL stays NULL for the check of data.
+ */
+static void *advance(const void *x, int64_t q, int64_t stride)
+{
+    return x ? (void *)((uintptr_t)x + (uintptr_t)q * (uintptr_t)stride * sizeof(double)) : NULL;
+}
+
 static void set_product(ozg_data *d, const ozg_data *first, const batch *all, int64_t q)
 {
     *d = *first;
-    d->a = all->a ? all->a[q] : (const double *)first->a + q * all->stride_a;
-    d->b = all->b ? all->b[q] : (const double *)first->b + q * all->stride_b;
-    d->c = all->c ? all->c[q] : (double *)first->c + q * all->stride_c;
+    d->a = all->a ? all->a[q] : advance(first->a, q, all->stride_a);
+    d->b = all->b ? all->b[q] : advance(first->b, q, all->stride_b);
+    d->c = all->c ? all->c[q] : advance(first->c, q, all->stride_c);
+}
+
+/* No C may share an element with any A or B or another C. */
+static ozg_status check_sharing(ozg_context *ctx, const ozg_shape *s, const ozg_data *first, const batch *all,
+                                int number_c)
+{
+    const size_t most = SIZE_MAX / (3 * sizeof(ozg_block));
+    ozg_block *blocks;
+    size_t count = 0;
+    int clash;
+
+    if (all->count < 2)
+        return OZG_OK; /* one product was checked alone */
+    blocks = (uint64_t)all->count > most ? NULL : malloc((size_t)all->count * 3 * sizeof *blocks);
+    if (!blocks)
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory to check %lld products; use smaller batches",
+                        (long long)all->count);
+    for (int64_t q = 0; q < all->count; q++) {
+        ozg_data d;
+
+        set_product(&d, first, all, q);
+        count += (size_t)ozg_problem_blocks(s, &d, blocks + count);
+    }
+    clash = ozg_problem_blocks_clash(blocks, count);
+    free(blocks);
+    if (clash)
+        return ozg_fail(ctx, OZG_E_ARG,
+                        "argument %d (c): some C shares elements with an A, a B or another C of the batch; "
+                        "use separate ones",
+                        number_c);
+    return OZG_OK;
 }
 
 /* The sum over a batch: times, counts and the largest bound. */
@@ -357,6 +395,8 @@ static ozg_status run_batch(ozg_context *ctx, ozg_shape *s, const ozg_data *firs
         set_product(&d, first, all, q);
         status = ozg_problem_check_data(s, &d, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
     }
+    if (!status)
+        status = check_sharing(ctx, s, first, all, numbers->c);
     if (report && !status)
         ozg_report_nothing(report, ctx, "count = 0");
     for (int64_t q = 0; !status && q < all->count; q++) { /* one shape: only the first can lack memory */

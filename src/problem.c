@@ -5,16 +5,10 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "moduli.h"
 #include "problem.h"
-
-/* A stored matrix as intervals of bytes: columns [first + q ld, + height), q < columns. */
-typedef struct block {
-    uintptr_t first;
-    uint64_t ld, height;
-    int64_t columns;
-} block;
 
 static ozg_status wrong(char *error, size_t size, const char *format, ...)
 {
@@ -89,7 +83,7 @@ ozg_status ozg_problem_check_shape(ozg_shape *s, const ozg_argument_numbers *arg
 }
 
 /* The column interval [at, at + height) meets a column of b. */
-static int column_meets(uintptr_t at, uint64_t height, const block *b)
+static int column_meets(uintptr_t at, uint64_t height, const ozg_block *b)
 {
     int64_t q;
 
@@ -106,7 +100,7 @@ static int column_meets(uintptr_t at, uint64_t height, const block *b)
 }
 
 /* The two blocks share a byte. Exact, also for interleaved blocks of one large array. */
-static int overlap(const block *c, const block *x)
+static int overlap(const ozg_block *c, const ozg_block *x)
 {
     uint64_t c_end = c->first + (uint64_t)(c->columns - 1) * c->ld + c->height;
     uint64_t x_end = x->first + (uint64_t)(x->columns - 1) * x->ld + x->height;
@@ -121,7 +115,7 @@ static int overlap(const block *c, const block *x)
 
 /* One matrix: leading dimension, address, extent. *b gets its bytes. rows, columns >= 1. */
 static ozg_status check_matrix(const char *name, char type, const void *x, int64_t rows, int64_t columns,
-                               int64_t ld, int number, int number_ld, block *b, char *error, size_t size)
+                               int64_t ld, int number, int number_ld, ozg_block *b, char *error, size_t size)
 {
     const int64_t bytes = ozg_type_size(type);
 
@@ -136,6 +130,7 @@ static ozg_status check_matrix(const char *name, char type, const void *x, int64
     b->ld = (uint64_t)(ld * bytes);
     b->height = (uint64_t)(rows * bytes);
     b->columns = columns;
+    b->of = name[0];
     return OZG_OK;
 }
 
@@ -167,7 +162,8 @@ static ozg_status check_operand_ld(const ozg_shape *s, int is_a, int64_t ld, con
 }
 
 static ozg_status check_operand_matrix(const ozg_shape *s, int is_a, const void *x, int64_t ld,
-                                       const ozg_argument_numbers *arg, block *b, char *error, size_t size)
+                                       const ozg_argument_numbers *arg, ozg_block *b, char *error,
+                                       size_t size)
 {
     int64_t rows, columns;
 
@@ -179,7 +175,7 @@ static ozg_status check_operand_matrix(const ozg_shape *s, int is_a, const void 
 ozg_status ozg_problem_check_operand(const ozg_shape *s, int is_a, const void *x, int64_t ldx,
                                      const ozg_argument_numbers *arg, char *error, size_t size)
 {
-    block b;
+    ozg_block b;
     ozg_status status = check_operand_ld(s, is_a, ldx, arg, error, size);
 
     if (status || s->k == 0 || (is_a ? s->m : s->n) == 0)
@@ -188,10 +184,10 @@ ozg_status ozg_problem_check_operand(const ozg_shape *s, int is_a, const void *x
 }
 
 /* A or B beside C: it exists and shares no element with C. */
-static ozg_status check_against_c(const ozg_shape *s, int is_a, const void *x, int64_t ld, const block *c,
+static ozg_status check_against_c(const ozg_shape *s, int is_a, const void *x, int64_t ld, const ozg_block *c,
                                   const ozg_argument_numbers *arg, char *error, size_t size)
 {
-    block b = {0, 0, 0, 0};
+    ozg_block b = {0, 0, 0, 0, 0};
     ozg_status status = check_operand_matrix(s, is_a, x, ld, arg, &b, error, size);
 
     if (!status && overlap(c, &b))
@@ -203,7 +199,7 @@ static ozg_status check_against_c(const ozg_shape *s, int is_a, const void *x, i
 ozg_status ozg_problem_check_data(const ozg_shape *s, const ozg_data *d, const ozg_argument_numbers *arg,
                                   char *error, size_t size)
 {
-    block c;
+    ozg_block c;
     ozg_status status = OZG_OK;
 
     if (!d->pa)
@@ -222,4 +218,55 @@ ozg_status ozg_problem_check_data(const ozg_shape *s, const ozg_data *d, const o
     if (!status && !d->pb)
         status = check_against_c(s, 0, d->b, d->ldb, &c, arg, error, size);
     return status;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------ */
+
+int ozg_problem_blocks(const ozg_shape *s, const ozg_data *d, ozg_block *out)
+{
+    static const ozg_argument_numbers unused = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    char error[8]; /* the product is checked: nothing is said */
+    int count = 0;
+
+    if (s->m == 0 || s->n == 0)
+        return 0;
+    check_matrix("c", s->type, d->c, s->m, s->n, d->ldc, 0, 0, &out[count++], error, sizeof error);
+    if (ozg_nothing_to_multiply(s, d))
+        return count;
+    if (!d->pa)
+        check_operand_matrix(s, 1, d->a, d->lda, &unused, &out[count++], error, sizeof error);
+    if (!d->pb)
+        check_operand_matrix(s, 0, d->b, d->ldb, &unused, &out[count++], error, sizeof error);
+    return count;
+}
+
+static int compare_blocks(const void *left, const void *right)
+{
+    const ozg_block *a = left, *b = right;
+
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return a->of < b->of ? -1 : a->of > b->of;
+}
+
+int ozg_problem_blocks_clash(ozg_block *blocks, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(blocks, count, sizeof *blocks, compare_blocks);
+    for (size_t i = 0; i < count; i++) { /* an A or B that is used again counts once */
+        const ozg_block *last = kept ? &blocks[kept - 1] : NULL;
+
+        if (!last || last->of == 'c' || last->of != blocks[i].of || last->first != blocks[i].first)
+            blocks[kept++] = blocks[i];
+    }
+    for (size_t i = 0; i < kept; i++) {
+        const ozg_block *x = &blocks[i];
+        const uint64_t end = x->first + (uint64_t)(x->columns - 1) * x->ld + x->height;
+
+        for (size_t j = i + 1; j < kept && blocks[j].first < end; j++)
+            if ((x->of == 'c' || blocks[j].of == 'c') && overlap(x, &blocks[j]))
+                return 1;
+    }
+    return 0;
 }

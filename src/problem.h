@@ -83,4 +83,18 @@ ozg_status ozg_problem_check_data(const ozg_shape *s, const ozg_data *d, const o
 ozg_status ozg_problem_check_operand(const ozg_shape *s, int is_a, const void *x, int64_t ldx,
                                      const ozg_argument_numbers *arg, char *error, size_t size);
 
+/* A stored matrix as intervals of bytes: columns [first + q ld, + height), q < columns. */
+typedef struct ozg_block {
+    uintptr_t first;
+    uint64_t ld, height;
+    int64_t columns;
+    char of; /* 'a', 'b' or 'c' */
+} ozg_block;
+
+/* ozg_problem_blocks() - the matrices that a checked product touches. Returns how many of out[3]. */
+int ozg_problem_blocks(const ozg_shape *s, const ozg_data *d, ozg_block *out);
+
+/* ozg_problem_blocks_clash() - 1 if some C shares a byte with another block. Sorts the blocks. */
+int ozg_problem_blocks_clash(ozg_block *blocks, size_t count);
+
 #endif

@@ -36,7 +36,7 @@ typedef void ozg_measure_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1
                             uint64_t *norm1, uint8_t *inexact);
 
 /* A batch of elements in the order of the layout. im is NULL for real operands. */
-#define OZG_SPLIT_BATCH 192
+#define OZG_SPLIT_BATCH 256
 typedef struct ozg_batch {
     int count;
     uint64_t re[OZG_SPLIT_BATCH], im[OZG_SPLIT_BATCH]; /* bits of doubles */

@@ -33,23 +33,68 @@ static int64_t micro_tile_size(const ozg_kernel *kernel)
     return kernel->a.lines * kernel->b.lines;
 }
 
-/* The sums of one product (0: Re or real, 1: Im, 2: Re + Im) over elements [p, p + count). */
+/* Asks for bytes [from, to) to be brought into the second-level cache. */
+static void prefetch(const unsigned char *from, const unsigned char *to)
+{
+#if defined(__GNUC__)
+    for (; from < to; from += 64)
+        __builtin_prefetch(from, 0, 2);
+#else
+    (void)from, (void)to;
+#endif
+}
+
+/* Elements [p, p + count) of one operand: where its panels begin, and the bytes of one panel that come next
+ * along k. */
+typedef struct run {
+    const unsigned char *base;
+    size_t panel, bytes, next;
+} run;
+
+static run run_of(const ozg_planes *planes, const ozg_layout *layout, size_t plane, int64_t p0, int64_t p,
+                  int64_t count, int64_t left)
+{
+    const size_t element = (size_t)(layout->lines * layout->word);
+    run r = {planes->base + plane * planes->plane + (size_t)(p0 + p) * element, planes->panel,
+             (size_t)count * element, 0};
+
+    r.next = (size_t)ozg_min64(left, K_BLOCK) * element;
+    return r;
+}
+
+/* The share q of n of what comes next in panel number `panel`. */
+static void prefetch_share(const run *r, int64_t panel, int64_t q, int64_t n)
+{
+    const unsigned char *next = r->base + (size_t)panel * r->panel + r->bytes;
+
+    prefetch(next + r->next * (size_t)q / (size_t)n, next + r->next * (size_t)(q + 1) / (size_t)n);
+}
+
+/*
+ * The sums of one product (0: Re or real, 1: Im, 2: Re + Im) over elements [p, p + count). Meanwhile the
+ * elements that come next are brought nearer, each micro-tile caring for an equal share of its two panels:
+ * tile loads have no other prefetcher.
+ */
 static void multiply(const product_job *job, const block *at, int product, int64_t p, int64_t count,
                      int32_t *sums)
 {
     const ozg_kernel *kernel = job->st->kernel;
-    const ozg_layout *la = &kernel->a, *lb = &kernel->b;
+    const int64_t mr = kernel->a.lines, nr = kernel->b.lines,
+                  steps = (count + kernel->a.step - 1) / kernel->a.step;
+    const int64_t panels_a = (at->i1 - at->i0 + mr - 1) / mr, panels_b = (at->j1 - at->j0 + nr - 1) / nr;
     const size_t plane = (size_t)(product * job->st->rns->nmod + at->l);
-    const int64_t steps = (count + la->step - 1) / la->step;
-    const unsigned char *a =
-        job->a->base + plane * job->a->plane + (size_t)((job->a_p0 + p) * la->lines * la->word);
-    const unsigned char *b =
-        job->b->base + plane * job->b->plane + (size_t)((job->b_p0 + p) * lb->lines * lb->word);
+    const run a = run_of(job->a, &kernel->a, plane, job->a_p0, p, count, job->count - p - count);
+    const run b = run_of(job->b, &kernel->b, plane, job->b_p0, p, count, job->count - p - count);
 
-    for (int64_t j = at->j0; j < at->j1; j += lb->lines)
-        for (int64_t i = at->i0; i < at->i1; i += la->lines, sums += micro_tile_size(kernel))
-            kernel->product(steps, a + (size_t)(i / la->lines) * job->a->panel,
-                            b + (size_t)(j / lb->lines) * job->b->panel, p > 0, sums);
+    for (int64_t j = 0; j < panels_b; j++)
+        for (int64_t i = 0; i < panels_a; i++, sums += micro_tile_size(kernel)) {
+            const int64_t panel_a = at->i0 / mr + i, panel_b = at->j0 / nr + j;
+
+            prefetch_share(&a, panel_a, j, panels_b);
+            prefetch_share(&b, panel_b, i, panels_a);
+            kernel->product(steps, a.base + (size_t)panel_a * a.panel, b.base + (size_t)panel_b * b.panel,
+                            p > 0, sums);
+        }
 }
 
 /* The sums of all micro-tiles into the residues of C. `size`: sums of one product. */

@@ -295,6 +295,7 @@ TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout
 {
     const int number = width / OZG_LIMB_BITS + 1, count = (batch->count + 15) & ~15, s = rns->nmod;
     const size_t bytes = (size_t)(batch->count * layout->word);
+    const int direct = count == batch->count; /* whole vectors may be stored in place */
     unsigned char word[3][2 * OZG_SPLIT_BATCH];
     limbs re, im;
 
@@ -303,20 +304,23 @@ TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout
         find_limbs(batch->im, batch->d, count, number, &im);
     for (int l = 0; l < s; l++) {
         const vec m = vec_set1(rns->m[l]);
+        unsigned char *to[3];
 
+        for (int q = 0; q < 3; q++)
+            to[q] = direct ? out + (size_t)(q * s + l) * plane : word[q];
         for (int e = 0; e < count; e += VEC_LANES) {
             const vec x = residue(rns, l, number, &re, e);
             vec y, sum;
 
-            store_residue(layout, rns->m[l], x, word[0], e);
+            store_residue(layout, rns->m[l], x, to[0], e);
             if (!complex_)
                 continue;
             y = residue(rns, l, number, &im, e);
             sum = vec_add(x, y);
-            store_residue(layout, rns->m[l], y, word[1], e);
-            store_residue(layout, rns->m[l], vec_min(sum, vec_sub(sum, m)), word[2], e);
+            store_residue(layout, rns->m[l], y, to[1], e);
+            store_residue(layout, rns->m[l], vec_min(sum, vec_sub(sum, m)), to[2], e);
         }
-        for (int q = 0; q < (complex_ ? 3 : 1); q++)
+        for (int q = 0; !direct && q < (complex_ ? 3 : 1); q++)
             memcpy(out + (size_t)(q * s + l) * plane, word[q], bytes);
     }
 }

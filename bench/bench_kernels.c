@@ -82,7 +82,7 @@ static void run_split_b_complex(struct bench *b)
 
 static void run_product(struct bench *b)
 {
-    b->kernel->product(K / b->kernel->a.step, b->a, b->b, b->acc[0]);
+    b->kernel->product(K / b->kernel->a.step, b->a, b->b, 1, b->acc[0]);
 }
 
 static void reduce(struct bench *b, int complex_)

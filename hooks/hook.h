@@ -18,8 +18,7 @@
 
 #include "ozgemm.h"
 
-/* ---- the exported names (log.c)
- * ------------------------------------------------------------------------------ */
+/* ---- the exported names (log.c) ----------------------------------------------------------------- */
 
 typedef void (*ozg_hook_fn)(void); /* any function; its caller knows the true type */
 
@@ -58,8 +57,7 @@ void ozg_hook_failed(const char *reason);
 /* ozg_hook_say() - one line on standard error, as printf(); the name of the library is put in front. */
 void ozg_hook_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- settings (env.c)
- * ---------------------------------------------------------------------------------------- */
+/* ---- settings (env.c) --------------------------------------------------------------------------- */
 
 /* All zero is the default of every setting, so that a call before the library's own start is served as well.
  */
@@ -78,8 +76,7 @@ const ozg_hook_settings *ozg_hook_env(void);
  */
 void ozg_hook_env_report(void);
 
-/* ---- contexts (pool.c)
- * --------------------------------------------------------------------------------------- */
+/* ---- contexts (pool.c) -------------------------------------------------------------------------- */
 
 typedef struct ozg_hook_loan {
     ozg_context *context; /* NULL: none could be made */
@@ -90,8 +87,7 @@ typedef struct ozg_hook_loan {
 ozg_hook_loan ozg_hook_take(void);
 void ozg_hook_give(ozg_hook_loan loan);
 
-/* ---- the rest of the process (next.c, xerbla.c)
- * ---------------------------------------------------------------- */
+/* ---- the rest of the process (next.c, xerbla.c) ------------------------------------------------- */
 
 /* ozg_hook_next() - the routine of the same name in the next BLAS. Never NULL: without any, it says so and
  * aborts. */
@@ -111,8 +107,7 @@ void ozg_hook_xerbla(const char *routine, int number);
  */
 void ozg_hook_cblas_xerbla(const char *routine, int position, const char *form, int value);
 
-/* ---- products (gemm.c)
- * --------------------------------------------------------------------------------------- */
+/* ---- products (gemm.c) -------------------------------------------------------------------------- */
 
 /* A ?gemm call, column-major. alpha and beta point to one number of the type, for c and z to a pair. */
 typedef struct ozg_hook_gemm {

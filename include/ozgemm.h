@@ -13,10 +13,10 @@
  *   Reads      alpha = 0 or k = 0: A and B are not read. beta = 0: C is not read.
  *   Errors     every call returns an ozg_status; ozg_last_error() has one sentence that says what to
  *              change. On any error C is as it was before the call.
- *   Threads    a context serves one thread at a time; different threads use different contexts. All other
- *              functions, and const objects, may be used by several threads at once.
+ *   Threads    a context, with its plans and operands, serves one thread at a time; different threads use
+ *              different contexts. Functions without a context may be called by several threads at once.
  *   fork       a child may go on using the library, its parent's contexts included. Where the parent had
- *              computed with several threads, the child computes with one (same bits).
+ *              several threads, the child computes with one (same bits).
  *   Floating-point environment  the caller's rounding mode and flush-to-zero setting have no influence and
  *              are not changed.
  *
@@ -194,18 +194,21 @@ OZG_API int ozg_width_of_moduli(char type, int64_t k, int s);
 /*
  * ozg_dgemm() - C := RN(alpha op(A) op(B) + beta C), one rounding.
  *
- * Shapes    op(A) m x k, op(B) k x n, C m x n; m, n, k >= 0
- *           lda >= max(1, m) if transa is 'N', else max(1, k); ldb >= max(1, k) or max(1, n); ldc >= max(1,
- * m) Exact     a^ = RN_int(a 2^D_i), b^ = RN_int(b 2^E_j) with D_i, E_j from the largest entry of the row or
- * column and the width t; then no further error but the one rounding (doc/numerics.md sec. 2) Special   NaN
- * and Inf reach exactly the entries whose sum contains them, as in IEEE arithmetic; NaN written are the
- *           default quiet NaN. A row with Inf or NaN leaves all other rows exact. An exact zero is +0; a
- * nonzero value that rounds to zero keeps its sign. alpha = 0 or k = 0: RN(beta C) with its IEEE sign, and
- *           beta = 1 leaves C untouched
- * report    may be NULL; costs one more pass over A and B (norms for the bound)
- * Errors    OZG_E_ARG: argument numbers count this call's own arguments, ctx being 1. OZG_E_NOMEM,
- * OZG_E_WORKSPACE, OZG_E_UNSUPPORTED (width below 1 or too large for k; ozg_native(), ozg_rounded() in this
- * version) Threads   one call a context at a time Source    [Xe2] secs. 4 and 5
+ * Shapes    op(A) m x k, op(B) k x n, C m x n; m, n, k >= 0.
+ *           lda >= max(1, m) if transa is 'N', else max(1, k); ldb >= max(1, k) if transb is 'N', else
+ *           max(1, n); ldc >= max(1, m).
+ * Exact     a^ = RN_int(a 2^D_i), b^ = RN_int(b 2^E_j), with D_i and E_j from the largest entry of the row
+ *           or column and the width t; then no further error but the one rounding (doc/numerics.md sec. 2).
+ * Special   NaN and Inf reach exactly the entries whose sum contains them, as in IEEE arithmetic; a NaN
+ *           written is the default quiet NaN. A row with Inf or NaN leaves all other rows as they would be
+ *           without it. An exact zero is +0; a nonzero value that rounds to zero keeps its sign. alpha = 0
+ *           or k = 0: RN(beta C) with its IEEE sign, and beta = 1 leaves C untouched.
+ * report    may be NULL; costs one more pass over A, B and C (norms for the bound).
+ * Errors    OZG_E_ARG (argument numbers count this call's own arguments, ctx being 1), OZG_E_NOMEM,
+ *           OZG_E_WORKSPACE, OZG_E_UNSUPPORTED (a width below 1 or too large for k; ozg_native() and
+ *           ozg_rounded() in this version).
+ * Threads   one call a context at a time.
+ * Source    [Xe2] secs. 4 and 5.
  */
 OZG_API ozg_status ozg_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
                              double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
@@ -231,8 +234,10 @@ OZG_API ozg_status ozg_cgemm(ozg_context *ctx, char transa, char transb, int64_t
                              const float beta[2], float *c, int64_t ldc, ozg_accuracy acc,
                              ozg_report *report);
 
-/* ozg_report_wait() - on a stream: return when the work is done and the report is filled. On the CPU: at
- * once. */
+/*
+ * ozg_report_wait() - on a stream: returns when the work is done and the report is filled; on the CPU at
+ * once.
+ */
 OZG_API ozg_status ozg_report_wait(ozg_context *ctx, ozg_report *report);
 
 /* ---- plans: decide once, run often -------------------------------------------------------------- */
@@ -262,9 +267,10 @@ OZG_API ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const v
 
 /*
  * ozg_operand_create() - scale and split op(X) now. side is 'A' (op(X) is rows x cols = m x k) or 'B' (k x
- * n). The operand is a copy: later changes of x do not reach it. It keeps the accuracy acc at this k, about
- * (s or 2 s) + 8 bytes an element, and belongs to ctx: destroy it first. It counts neither against
- * memory_limit nor as workspace. Errors as ozg_dgemm(); *operand is then NULL.
+ * n). The operand is a copy: later changes of x do not reach it. It keeps the accuracy acc at this k, and
+ * belongs to ctx: destroy it first. An element takes its own size and 1 or 2 bytes a modulus (complex: 3 or
+ * 6), which count neither against memory_limit nor as workspace. Errors as ozg_dgemm(); *operand is then
+ * NULL.
  */
 OZG_API ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type, char side,
                                       char trans, int64_t rows, int64_t cols, const void *x, int64_t ldx,
@@ -302,9 +308,9 @@ OZG_API ozg_status ozg_cgemm_prepared(ozg_context *ctx, char transa, char transb
 /*
  * ozg_dgemm_batch_strided() - count products of one shape; product q works on a + q stride_a, b + q stride_b,
  * c + q stride_c (elements). stride_a or stride_b 0: the same matrix for all. The bits are those of count
- * single calls. All arguments are checked before the first product. A C may not share an element with its own
- * A or B (OZG_E_ARG); that it shares none with those of another product is the caller's duty. report: sums of
- * times, largest bound, of the whole batch. Errors as ozg_dgemm(); OZG_E_NOMEM leaves every C untouched.
+ * single calls. All arguments are checked before the first product; no C may share an element with any A or B
+ * or with another C (OZG_E_ARG). report: sums of times and the largest bound of the whole batch. Errors as
+ * ozg_dgemm(); OZG_E_NOMEM leaves every C untouched.
  */
 OZG_API ozg_status ozg_dgemm_batch_strided(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                            int64_t k, double alpha, const double *a, int64_t lda,

@@ -57,8 +57,10 @@ typedef struct ozg_planes {
     size_t plane, panel; /* bytes from one to the next */
 } ozg_planes;
 
-/* Residues of a tile of c^ in [0, m): plane component * nmod + l, component 0 (Re) and 1 (Im); column-major,
- * ld rows. */
+/*
+ * Residues of a tile of c^ in [0, m): plane component * nmod + l, component 0 (Re) and 1 (Im);
+ * column-major.
+ */
 typedef struct ozg_residues {
     uint8_t *base;
     size_t plane;
@@ -82,11 +84,11 @@ typedef struct ozg_stage {
 
 /*
  * The stages. All read and write host memory on the CPU; none can fail: memory is given by the caller.
- *   scratch_bytes  memory of a thread for tiles of rows x columns
- *   scale        d and special of all lines; measure adds norm1 and inexact
- *   split        lines [i0, i0 + lines) and elements [p0, p0 + count) of a view to planes, padding included
- *   product      residues (+)= A B over count elements from element p0 of both planes; first: overwrite
- *   reconstruct  C(i, j) from the residues, but not where row i or column j is special
+ *   scratch_bytes  memory that each thread needs in the product stage for tiles of rows x columns
+ *   scale          d and special of all lines; measure adds norm1 and inexact
+ *   split          lines [i0, i0 + lines) and elements [p0, p0 + count) of a view to planes, padding included
+ *   product        residues (+)= A B over count elements from element p0 of both planes; first: overwrite
+ *   reconstruct    C(i, j) from the residues, but not where row i or column j is special
  */
 typedef struct ozg_backend {
     const char *name;

@@ -11,7 +11,10 @@
 /* All members of a report as of a call that multiplied nothing. */
 void ozg_report_nothing(ozg_report *r, const ozg_context *ctx, const char *reason);
 
-/* ozg_report_scaled() - the same for a call that computed C := RN(beta C), once it has: with the bound of that. */
+/*
+ * ozg_report_scaled() - the same for a call that computed C := RN(beta C), once it has: with the bound of
+ * that.
+ */
 void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s, const ozg_data *data,
                        const char *reason);
 

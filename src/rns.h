@@ -29,15 +29,19 @@ typedef struct ozg_rns {
     uint32_t product[OZG_CRT_LIMBS];               /* M in 16-bit limbs */
     int quotient_shift;                            /* f */
     uint32_t quotient[OZG_NMOD_MAX];               /* RN(2^f y_l / m_l) */
-    /* For engines that multiply pairs of 16-bit numbers: balanced digits in [-2^15, 2^15) of the weights, and
-     * of -M as number nmod; numbers 2 j and 2 j + 1 lie in the low and the high half of pair[j] (the partner
-     * of a last one is 0). */
+    /*
+     * For engines that multiply pairs of 16-bit numbers: balanced digits in [-2^15, 2^15) of the weights,
+     * and of
+     * -M as number nmod. Numbers 2 j and 2 j + 1 lie in the low and the high half of pair[j] (0 beyond the
+     * last).
+     */
     int npair;
     uint32_t pair[(OZG_NMOD_MAX + 2) / 2][OZG_CRT_LIMBS];
 } ozg_rns;
 
-/* ozg_rns_get() - the system of s moduli, 2..49. Built once per process; never freed. Thread-safe. Errors:
- * OZG_E_NOMEM. */
+/*
+ * ozg_rns_get() - the system of s moduli, 2..49. Built once, never freed. Thread-safe. Errors: OZG_E_NOMEM.
+ */
 ozg_status ozg_rns_get(const ozg_rns **rns, int s);
 
 #endif

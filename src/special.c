@@ -97,7 +97,6 @@ static void entry(const special_job *job, int64_t i, int64_t j, const places *ro
     add_places(job, i, j, row, sum);
     add_places(job, i, j, column, sum);
     for (int part = 0; part < 2; part++) {
-        /* a complex component may have met no special term only if the type is real */
         v[part].kind = decided(&sum[part]) ? OZG_INVALID : OZG_INFINITE;
         v[part].neg = sum[part].minus_inf;
     }

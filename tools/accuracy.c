@@ -73,7 +73,7 @@ void accuracy_check(const struct accuracy *q, const struct spec *spec)
     free(list);
 }
 
-/* ---- Table 2: moduli and widths --------------------------------------------------------------------- */
+/* ---- Table 2: moduli and widths ----------------------------------------------------------------- */
 
 /*
  * log2_of_product() - log2 M of s moduli, from the widths alone: t bits need k 2^(2t+2) <= M, so the largest
@@ -117,7 +117,7 @@ static json_t *table_of_widths(void)
                      "families", "rows", rows);
 }
 
-/* ---- one family of matrices: the exact product and the errors of the others ------------------------- */
+/* ---- one family of matrices: the exact product and the errors of the others --------------------- */
 
 struct trial {
     const char *name;
@@ -177,7 +177,7 @@ static struct error_figures trial_emulated(struct accuracy *q, struct trial *t, 
     return reference_compare(t->exact, &t->c);
 }
 
-/* ---- Tables 6, 8, 13 and the user's: errors --------------------------------------------------------- */
+/* ---- Tables 6, 8, 13 and the user's: errors ----------------------------------------------------- */
 
 static void append_errors(json_t *rows, const char *family, const char *method, json_t *moduli, int width,
                           struct error_figures e)
@@ -211,7 +211,7 @@ static void errors_of_family(struct accuracy *q, const struct spec *spec, const 
     trial_close(&t);
 }
 
-/* ---- Table 7: the fewest moduli --------------------------------------------------------------------- */
+/* ---- Table 7: the fewest moduli ----------------------------------------------------------------- */
 
 static const int64_t inner[] = {256, 4096, 65536}; /* the k of Table 7 */
 enum { NINNER = sizeof inner / sizeof inner[0], FIRST = 8, LAST = 24 };
@@ -241,7 +241,7 @@ static void fewest_of_family(struct accuracy *q, const struct spec *spec, const 
     }
 }
 
-/* ---- all tables ------------------------------------------------------------------------------------- */
+/* ---- all tables --------------------------------------------------------------------------------- */
 
 double accuracy_work(const struct accuracy *q, const struct spec *spec)
 {

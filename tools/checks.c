@@ -38,7 +38,7 @@ static enum outcome __attribute__((format(printf, 2, 3))) wrong(struct note *not
     return FAILED;
 }
 
-/* ---- moduli and widths ------------------------------------------------------------------------------ */
+/* ---- moduli and widths -------------------------------------------------------------------------- */
 
 /* [Xe2] Table 2: widths for s = 4, 6, ..., 24 at these k. */
 static const int table2_k[4] = {1024, 4096, 16384, 65536};
@@ -84,7 +84,7 @@ static enum outcome check_moduli(int number, struct note *note)
     return PASSED;
 }
 
-/* ---- equal bits ------------------------------------------------------------------------------------- */
+/* ---- equal bits --------------------------------------------------------------------------------- */
 
 /* open_context() - fail() is right here: without a context there is nothing to check. */
 static ozg_context *open_context(const char *kernel, int threads, size_t memory)
@@ -178,7 +178,7 @@ static enum outcome check_tiles(int number, struct note *note)
     return result;
 }
 
-/* ---- right values ----------------------------------------------------------------------------------- */
+/* ---- right values ------------------------------------------------------------------------------- */
 
 static enum outcome check_integers(int number, struct note *note)
 {

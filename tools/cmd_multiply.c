@@ -140,7 +140,7 @@ static void parse_arguments(struct multiply *q, int argc, char **argv)
         fail("--beta needs a matrix: add --c FILE");
 }
 
-/* ---- the problem: matrices of one type whose shapes fit --------------------------------------------- */
+/* ---- the problem: matrices of one type whose shapes fit ----------------------------------------- */
 
 struct problem {
     struct product p;
@@ -216,7 +216,7 @@ static void read_problem(const struct multiply *q, struct problem *w)
                             .accuracy = accuracy_parse(q->accuracy, type, k)};
 }
 
-/* ---- the run: in one call, or for a person who waits by blocks of columns --------------------------- */
+/* ---- the run: in one call, or for a person who waits by blocks of columns ----------------------- */
 
 /* merge() - add the report of one block to that of the others. */
 static void merge(ozg_report *sum, const ozg_report *one, int first)
@@ -329,7 +329,7 @@ static int run(const struct multiply *q, const struct problem *w, ozg_report *re
     return calls;
 }
 
-/* ---- the summary ------------------------------------------------------------------------------------ */
+/* ---- the summary -------------------------------------------------------------------------------- */
 
 /* largest() - the largest finite component of C. */
 static double largest(const struct matrix *c)

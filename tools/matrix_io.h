@@ -24,8 +24,7 @@ void output_open(const char *name);
 /* output_write() - write the matrix, flush it to the disk and give it its name. */
 void output_write(const struct matrix *x);
 
-/* ---- one reader and one writer a format; path is the file without the dataset
- * ------------------------------- */
+/* ---- one reader and one writer a format; path is the file without the dataset ------------------- */
 
 struct matrix hdf5_read(const char *path, const char *dataset);
 struct matrix npy_read(const char *path);

@@ -107,9 +107,10 @@ static inline uint64_t ozg_round_words(int single, int neg, const uint64_t *w, i
 
 /*
  * The exact sum of a few terms needs no more than the distance between the highest and the lowest bit that
- * can occur: lowest   scalar 2^-1074, x = -D - E with D, E <= width - e(max) <= 171 + 1073:   2^-3562 highest
- * scalar < 2^1024, x <= 2 (1024 - 1), |c^| < 2^344:                        2^3414 One word more for the
- * carries of four terms, one for the sign, one for the alignment.
+ * can occur:
+ *     lowest    scalar 2^-1074, x = -D - E with D, E <= width - e(max) <= 171 + 1073:   2^-3562
+ *     highest   scalar < 2^1024, x <= 2 (1024 - 1), |c^| < 2^344:                        2^3414
+ * One word more for the carries of four terms, one for the sign, one for the alignment.
  */
 #define OZG_SUM_WORDS ((3562 + 3414) / 64 + 4)
 
@@ -132,8 +133,10 @@ static inline void ozg_sum_add(uint64_t *acc, int n, const ozg_term *t, int64_t 
     }
 }
 
-/* ozg_sum_round() - the sum of count terms, exact whatever their exponents, rounded once. An exact zero is
- * +0. */
+/*
+ * ozg_sum_round() - the sum of count terms, exact whatever their exponents, rounded once. An exact zero:
+ * +0.
+ */
 static inline uint64_t ozg_sum_round(int single, const ozg_term *t, int count)
 {
     uint64_t acc[OZG_SUM_WORDS];

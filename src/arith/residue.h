@@ -3,9 +3,12 @@
  * integers.
  *
  * a^ = RN_int(a 2^D) has at most 53 significant bits, so a^ = (-1)^neg mant 2^shift. Its 21-bit limbs u_l
- * give |a^| mod m = ( sum_l u_l (2^(21 l) mod m) ) mod m          [Xe2] sec. 4.2, on the magnitude and at
- * most four limbs are not 0, so that the sum is below 4 * 2^21 * 255 < 2^31. Written once for C11, CUDA C and
- * OpenCL C.
+ * give
+ *
+ *     |a^| mod m = ( sum_l u_l (2^(21 l) mod m) ) mod m          [Xe2] sec. 4.2, on the magnitude
+ *
+ * and at most four limbs are not 0, so that the sum is below 4 * 2^21 * 255 < 2^31.
+ * Written once for C11, CUDA C and OpenCL C.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,7 +20,7 @@
 #define OZG_LIMB_BITS 21
 #define OZG_LIMB_MASK ((UINT32_C(1) << OZG_LIMB_BITS) - 1)
 
-/* |a^| = mant 2^shift with mant <= 2^53 and shift >= 0. */
+/* |a^| = mant 2^shift with mant < 2^53 and shift >= 0. */
 typedef struct ozg_scaled {
     uint64_t mant;
     int32_t shift;

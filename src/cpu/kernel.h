@@ -35,7 +35,7 @@ typedef void ozg_scale_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, 
 typedef void ozg_measure_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, int width, const int32_t *d,
                             uint64_t *norm1, uint8_t *inexact);
 
-/* A batch of elements in the order of the layout. im is NULL for real operands. */
+/* A batch of elements in the order of the layout. im counts for complex operands only. */
 #define OZG_SPLIT_BATCH 256
 typedef struct ozg_batch {
     int count;
@@ -77,8 +77,7 @@ typedef void ozg_round_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const
 typedef struct ozg_kernel {
     const char *name;
     unsigned isa; /* all of these must be present */
-    double
-        rate; /* rough products per nanosecond of one thread; decides only how many threads are worthwhile */
+    double rate;  /* rough products per nanosecond and thread: decides how many threads are worthwhile */
     ozg_layout a, b;
     ozg_product_fn *product;
     ozg_scale_fn *scale;
@@ -89,8 +88,8 @@ typedef struct ozg_kernel {
     ozg_round_fn *round;
 } ozg_kernel;
 
-#define OZG_MR_MAX                                                                                           \
-    OZG_STRIP /* mr divides OZG_STRIP: a micro-tile never leaves the padded rows of the residues */
+/* mr divides OZG_STRIP: a micro-tile never leaves the padded rows of the residues. */
+#define OZG_MR_MAX OZG_STRIP
 #define OZG_NR_MAX 32
 
 /* ozg_cpu_isa() - what this machine and its operating system can run. */

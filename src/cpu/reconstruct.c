@@ -65,8 +65,13 @@ static void round_entries(const reconstruct_job *job, strip *s, int64_t i, int64
     int32_t d[OZG_STRIP];
     uint64_t bits[OZG_STRIP];
 
-    for (int e = 0; e < OZG_STRIP; e++) /* rows beyond the last are 0 */
-        d[e] = e < s->count ? job->a->d[i + e] : 0;
+    for (int e = 0; e < s->count; e++)
+        d[e] = job->a->d[i + e];
+    for (int e = s->count; e < OZG_STRIP; e++) { /* rows that do not exist are rounded too: make them 0 */
+        d[e] = 0;
+        for (int w = 0; w < job->st->rns->nword; w++)
+            s->word[0][w][e] = 0;
+    }
     job->st->kernel->round(scalars->single, job->st->rns->nword, s->word[0], d, alpha.exp - job->b->d[j],
                            alpha.neg, bits);
     for (int e = 0; e < s->count; e++)

@@ -9,7 +9,7 @@
  * SPDX-License-Identifier: MIT
  */
 
-/* ---- scale --------------------------------------------------------------------------------------- */
+/* ---- scale -------------------------------------------------------------------------------------- */
 
 #define LANES64 (VEC_LANES / 2)
 
@@ -123,7 +123,7 @@ TARGET void STAGE(scale)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, u
             largest[i - i0] = scale_along(v, k, i);
 }
 
-/* ---- measure ------------------------------------------------------------------------------------- */
+/* ---- measure ------------------------------------------------------------------------------------ */
 
 /* What measure_component() of scale_ref.c finds, for lanes of one d each. */
 typedef struct measured {
@@ -223,7 +223,7 @@ TARGET void STAGE(measure)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1,
         }
 }
 
-/* ---- split --------------------------------------------------------------------------------------- */
+/* ---- split -------------------------------------------------------------------------------------- */
 
 /* What the residues of a batch are computed from. */
 typedef struct limbs {
@@ -325,7 +325,7 @@ TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout
     }
 }
 
-/* ---- reduce -------------------------------------------------------------------------------------- */
+/* ---- reduce ------------------------------------------------------------------------------------- */
 
 /* The modulus of a micro-tile in all lanes. */
 typedef struct modulus {
@@ -386,7 +386,7 @@ TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int c
         }
 }
 
-/* ---- reconstruct --------------------------------------------------------------------------------- */
+/* ---- reconstruct -------------------------------------------------------------------------------- */
 
 #define VECTORS (OZG_STRIP / VEC_LANES)
 

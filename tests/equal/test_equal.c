@@ -1,8 +1,9 @@
 /*
- * test_equal.c - the same bits whatever the micro-kernel, threads, tiles, plans, prepared operands and batches.
+ * test_equal.c - the same bits whatever the micro-kernel, threads, tiles, plans, prepared operands and
+ * batches.
  *
- * Each way to compute a product is compared byte by byte with one reference, the first context; that one is compared
- * with the oracle in tests/oracle.
+ * Each way to compute a product is compared byte by byte with one reference, the first context; that one is
+ * compared with the oracle in tests/oracle.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,7 +52,8 @@ static ozg_context *open_context(const char *kernel, int threads, size_t memory_
 }
 
 /* A product of the given shape with a family, scalars that round and padding. */
-static struct gemm make(char type, const char trans[2], int64_t m, int64_t n, int64_t k, enum family f, uint64_t seed)
+static struct gemm make(char type, const char trans[2], int64_t m, int64_t n, int64_t k, enum family f,
+                        uint64_t seed)
 {
     struct gemm g = {type, trans[0], trans[1], m, n, k, {0, 0}, {0, 0}, NULL, 0, NULL, 0, NULL, 0};
     struct rng r = {seed};
@@ -76,8 +78,8 @@ static void *reference(const struct gemm *g, ozg_accuracy acc)
     return c;
 }
 
-static void same_on(ozg_context *ctx, const struct gemm *g, ozg_accuracy acc, const void *expected, const char *label,
-                    ozg_report *report)
+static void same_on(ozg_context *ctx, const struct gemm *g, ozg_accuracy acc, const void *expected,
+                    const char *label, ozg_report *report)
 {
     void *c = gemm_image(g);
 
@@ -90,8 +92,8 @@ static void kernels_and_threads(void **state)
 {
     (void)state;
     for (int q = 0; q < 8; q++) {
-        struct gemm g = make(types[q % 4], q < 4 ? "NT" : "CN", 61 + q, 45, 130 - q, q < 4 ? FAMILY_UNIFORM : FAMILY_SPECIAL,
-                             (uint64_t)q);
+        struct gemm g = make(types[q % 4], q < 4 ? "NT" : "CN", 61 + q, 45, 130 - q,
+                             q < 4 ? FAMILY_UNIFORM : FAMILY_SPECIAL, (uint64_t)q);
         ozg_accuracy acc = ozg_moduli(13 + 2 * q);
         void *expected = reference(&g, acc);
 
@@ -159,8 +161,8 @@ static void plans(void **state)
 {
     (void)state;
     for (int q = 0; q < 24; q++) {
-        struct gemm g = make(types[q % 4], q % 3 ? "Tn" : "Nc", q < 20 ? 17 + q : 0, 9, q < 22 ? 31 : 0, FAMILY_UNIFORM,
-                             (uint64_t)q);
+        struct gemm g = make(types[q % 4], q % 3 ? "Tn" : "Nc", q < 20 ? 17 + q : 0, 9, q < 22 ? 31 : 0,
+                             FAMILY_UNIFORM, (uint64_t)q);
         ozg_accuracy acc = q % 2 ? ozg_moduli(14) : ozg_width(47);
         void *expected = reference(&g, acc), *c = gemm_image(&g);
 
@@ -187,7 +189,8 @@ static void plan_reuse(void **state)
         g.alpha[0] = 1;
         g.beta[0] = 0;
         assert_int_equal(gemm_run(kernels.ctx[0], &g, expected, acc, NULL), OZG_OK);
-        assert_int_equal(ozg_plan_run(plan, &one, g.a, g.lda, g.b, g.ldb, &zero, c, g.ldc, NULL, NULL), OZG_OK);
+        assert_int_equal(ozg_plan_run(plan, &one, g.a, g.lda, g.b, g.ldb, &zero, c, g.ldc, NULL, NULL),
+                         OZG_OK);
         assert_true(gemm_same(&g, c, expected, "plan again"));
         free(expected);
         free(c);
@@ -200,15 +203,17 @@ static void prepared_operands(void **state)
 {
     (void)state;
     for (int q = 0; q < 16; q++) {
-        struct gemm g = make(types[q % 4], q % 3 ? "TN" : "nc", 23 + q, 19, 40 + 3 * q, q > 11 ? FAMILY_SPECIAL : FAMILY_WIDE,
-                             (uint64_t)q);
+        struct gemm g = make(types[q % 4], q % 3 ? "TN" : "nc", 23 + q, 19, 40 + 3 * q,
+                             q > 11 ? FAMILY_SPECIAL : FAMILY_WIDE, (uint64_t)q);
         ozg_accuracy acc = q % 2 ? ozg_moduli(16) : ozg_width(40);
         ozg_context *ctx = kernels.ctx[q % kernels.count];
         void *expected = reference(&g, acc), *c;
         ozg_operand *pa, *pb;
 
-        assert_int_equal(ozg_operand_create(&pa, ctx, g.type, 'A', g.transa, g.m, g.k, g.a, g.lda, acc), OZG_OK);
-        assert_int_equal(ozg_operand_create(&pb, ctx, g.type, 'B', g.transb, g.k, g.n, g.b, g.ldb, acc), OZG_OK);
+        assert_int_equal(ozg_operand_create(&pa, ctx, g.type, 'A', g.transa, g.m, g.k, g.a, g.lda, acc),
+                         OZG_OK);
+        assert_int_equal(ozg_operand_create(&pb, ctx, g.type, 'B', g.transb, g.k, g.n, g.b, g.ldb, acc),
+                         OZG_OK);
         for (int which = 0; which < 4; which++) {
             if (which == 3) { /* both, twice, the second time without the matrices */
                 g.a = g.b = NULL;
@@ -216,7 +221,8 @@ static void prepared_operands(void **state)
                 g.transa = g.transb = '?';
             }
             c = gemm_image(&g);
-            if (gemm_run_prepared(ctx, &g, which == 1 ? NULL : pa, which == 0 ? NULL : pb, c, acc, NULL) != OZG_OK)
+            if (gemm_run_prepared(ctx, &g, which == 1 ? NULL : pa, which == 0 ? NULL : pb, c, acc, NULL) !=
+                OZG_OK)
                 fail_msg("%s", ozg_last_error(ctx));
             assert_true(gemm_same(&g, c, expected, "prepared"));
             free(c);
@@ -243,7 +249,8 @@ static void prepared_in_tiles(void **state)
             assert_int_equal(ozg_operand_create(&p, small, 'd', 'A', 'N', 700, 250, g.a, g.lda, acc), OZG_OK);
         else
             assert_int_equal(ozg_operand_create(&p, small, 'd', 'B', 'N', 250, 500, g.b, g.ldb, acc), OZG_OK);
-        assert_int_equal(gemm_run_prepared(small, &g, side ? NULL : p, side ? p : NULL, c, acc, &report), OZG_OK);
+        assert_int_equal(gemm_run_prepared(small, &g, side ? NULL : p, side ? p : NULL, c, acc, &report),
+                         OZG_OK);
         assert_true(gemm_same(&g, c, expected, "prepared in tiles"));
         assert_true(report.tiles > 1);
         ozg_operand_destroy(p);
@@ -272,15 +279,41 @@ static void strided_batches(void **state)
         for (int i = 0; i < BATCH * 50; i++)
             c[i] = one_by_one[i] = i / 7.0;
         for (int q = 0; q < BATCH; q++)
-            assert_int_equal(ozg_dgemm(kernels.ctx[0], 'N', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, a + q * sa, BATCH_M,
-                                       b + q * sb, BATCH_K, -1, one_by_one + q * 50, 7, acc, NULL), OZG_OK);
-        assert_int_equal(ozg_dgemm_batch_strided(kernels.ctx[0], 'N', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, a, BATCH_M,
-                                                 sa, b, BATCH_K, sb, -1, c, 7, 50, BATCH, acc, NULL), OZG_OK);
+            assert_int_equal(ozg_dgemm(kernels.ctx[0], 'N', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, a + q * sa,
+                                       BATCH_M, b + q * sb, BATCH_K, -1, one_by_one + q * 50, 7, acc, NULL),
+                             OZG_OK);
+        assert_int_equal(ozg_dgemm_batch_strided(kernels.ctx[0], 'N', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, a,
+                                                 BATCH_M, sa, b, BATCH_K, sb, -1, c, 7, 50, BATCH, acc, NULL),
+                         OZG_OK);
         assert_memory_equal(c, one_by_one, sizeof c);
     }
-    assert_int_equal(ozg_dgemm_batch_strided(kernels.ctx[0], 'N', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, a, BATCH_M, 0, b,
-                                             BATCH_K, 0, -1, c, 7, 50, 0, acc, NULL), OZG_OK);
+    assert_int_equal(ozg_dgemm_batch_strided(kernels.ctx[0], 'N', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, a,
+                                             BATCH_M, 0, b, BATCH_K, 0, -1, c, 7, 50, 0, acc, NULL),
+                     OZG_OK);
     assert_memory_equal(c, one_by_one, sizeof c); /* count 0 does nothing */
+}
+
+/* C matrices may lie between each other's columns, as long as they share no element. */
+static void interleaved_batches(void **state)
+{
+    struct rng r = {33};
+    double a[4], b[BATCH * 4], c[2 * 2 * BATCH], one_by_one[2 * 2 * BATCH];
+    const struct view va = {'d', 'N', a, 2}, vb = {'d', 'N', b, 2};
+    ozg_accuracy acc = ozg_moduli(14);
+
+    (void)state;
+    family_fill(FAMILY_UNIFORM, &r, &va, 'A', 2, 2, a);
+    family_fill(FAMILY_UNIFORM, &r, &vb, 'B', 2, BATCH * 2, b);
+    memset(c, 0, sizeof c);
+    memset(one_by_one, 0, sizeof one_by_one);
+    for (int q = 0; q < BATCH; q++)
+        assert_int_equal(ozg_dgemm(kernels.ctx[0], 'N', 'N', 2, 2, 2, 1, a, 2, b + 4 * q, 2, 0,
+                                   one_by_one + 2 * q, 2 * BATCH, acc, NULL),
+                         OZG_OK);
+    assert_int_equal(ozg_dgemm_batch_strided(kernels.ctx[0], 'N', 'N', 2, 2, 2, 1, a, 2, 0, b, 2, 4, 0, c,
+                                             2 * BATCH, 2, BATCH, acc, NULL),
+                     OZG_OK);
+    assert_memory_equal(c, one_by_one, sizeof c);
 }
 
 static void pointer_batches(void **state)
@@ -302,11 +335,13 @@ static void pointer_batches(void **state)
         pa[q] = a + (q * 2 % BATCH) * BATCH_M * BATCH_K;
         pb[q] = b + (q / 2) * BATCH_K * BATCH_N;
         pc[q] = c + (BATCH - 1 - q) * 50;
-        assert_int_equal(ozg_dgemm(kernels.ctx[0], 'T', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, pa[q], BATCH_K, pb[q],
-                                   BATCH_K, -1, one_by_one + (BATCH - 1 - q) * 50, 7, acc, NULL), OZG_OK);
+        assert_int_equal(ozg_dgemm(kernels.ctx[0], 'T', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, pa[q], BATCH_K,
+                                   pb[q], BATCH_K, -1, one_by_one + (BATCH - 1 - q) * 50, 7, acc, NULL),
+                         OZG_OK);
     }
-    assert_int_equal(ozg_dgemm_batch(kernels.ctx[0], 'T', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, pa, BATCH_K, pb, BATCH_K,
-                                     -1, pc, 7, BATCH, acc, &report), OZG_OK);
+    assert_int_equal(ozg_dgemm_batch(kernels.ctx[0], 'T', 'N', BATCH_M, BATCH_N, BATCH_K, 1.5, pa, BATCH_K,
+                                     pb, BATCH_K, -1, pc, 7, BATCH, acc, &report),
+                     OZG_OK);
     assert_memory_equal(c, one_by_one, sizeof c);
     assert_int_equal(report.emulated, 1);
     assert_true(report.bound > 0);
@@ -315,10 +350,15 @@ static void pointer_batches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_and_threads), cmocka_unit_test(tiles),
-        cmocka_unit_test(chunks),              cmocka_unit_test(plans),
-        cmocka_unit_test(plan_reuse),          cmocka_unit_test(prepared_operands),
-        cmocka_unit_test(prepared_in_tiles),   cmocka_unit_test(strided_batches),
+        cmocka_unit_test(kernels_and_threads),
+        cmocka_unit_test(tiles),
+        cmocka_unit_test(chunks),
+        cmocka_unit_test(plans),
+        cmocka_unit_test(plan_reuse),
+        cmocka_unit_test(prepared_operands),
+        cmocka_unit_test(prepared_in_tiles),
+        cmocka_unit_test(strided_batches),
+        cmocka_unit_test(interleaved_batches),
         cmocka_unit_test(pointer_batches),
     };
 

@@ -1,8 +1,9 @@
 /*
  * test_golden.c - hashes of results, so that machines that never meet can be compared.
  *
- * tests/golden/products.txt holds a hash of the defined result for each problem below. The hashes come from the oracle
- * (GMP, MPFR), never from the library. After a change of the list: test_golden --print > tests/golden/products.txt
+ * tests/golden/products.txt holds a hash of the defined result for each problem below. The hashes come from
+ * the oracle (GMP, MPFR), never from the library. After a change of the list: test_golden --print >
+ * tests/golden/products.txt
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,8 +28,9 @@ static const struct golden table[] = {
     {NULL, 0},
 };
 
-static const enum family families[] = {FAMILY_UNIFORM, FAMILY_WIDE,   FAMILY_SUBNORMAL, FAMILY_CANCEL, FAMILY_TIES,
-                                       FAMILY_TINY_TIES, FAMILY_OVERFLOW, FAMILY_SPIKE, FAMILY_BITS,   FAMILY_SPECIAL};
+static const enum family families[] = {FAMILY_UNIFORM, FAMILY_WIDE,      FAMILY_SUBNORMAL, FAMILY_CANCEL,
+                                       FAMILY_TIES,    FAMILY_TINY_TIES, FAMILY_OVERFLOW,  FAMILY_SPIKE,
+                                       FAMILY_BITS,    FAMILY_SPECIAL};
 enum { FAMILIES = sizeof families / sizeof families[0], PROBLEMS = 4 * FAMILIES };
 
 /* FNV-1a over the bytes of C in little-endian order, padding left out. */
@@ -78,8 +80,8 @@ static struct request make(int q, struct arena *arena, struct gemm *g, char name
     }
     gemm_layout(g, arena, (struct padding){1, 2, 3}, 1);
     gemm_fill(g, &r, f, f, f);
-    snprintf(name, 64, "%c-%c%c-%dx%dx%d-%s-s%d", g->type, g->transa, g->transb, (int)g->m, (int)g->n, (int)g->k,
-             family_name(f), request.value);
+    snprintf(name, 64, "%c-%c%c-%dx%dx%d-%s-s%d", g->type, g->transa, g->transb, (int)g->m, (int)g->n,
+             (int)g->k, family_name(f), request.value);
     return request;
 }
 
@@ -132,7 +134,8 @@ static int print(void)
 {
     struct arena arena;
 
-    printf("/* Hashes of defined results, from the oracle by test_golden --print. SPDX-License-Identifier: MIT */\n");
+    printf("/* Hashes of defined results, from the oracle by test_golden --print. SPDX-License-Identifier: "
+           "MIT */\n");
     arena_open(&arena, 64 << 10);
     for (int q = 0; q < PROBLEMS; q++) {
         struct gemm g;

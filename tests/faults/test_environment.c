@@ -1,5 +1,6 @@
 /*
- * test_environment.c - the caller's rounding mode, flush-to-zero setting and exception flags: no influence, no change.
+ * test_environment.c - the caller's rounding mode, flush-to-zero setting and exception flags: no influence,
+ * no change.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,7 +41,8 @@ static int close_all(void **state)
 static struct gemm make(int q)
 {
     struct gemm g = {types[q % 4], 'N', 'T', 33, 31, 29, {1, 0}, {1, 0}, NULL, 0, NULL, 0, NULL, 0};
-    static const enum family f[] = {FAMILY_SUBNORMAL, FAMILY_TINY_TIES, FAMILY_UNIFORM, FAMILY_OVERFLOW, FAMILY_SPECIAL};
+    static const enum family f[] = {FAMILY_SUBNORMAL, FAMILY_TINY_TIES, FAMILY_UNIFORM, FAMILY_OVERFLOW,
+                                    FAMILY_SPECIAL};
     struct rng r = {(uint64_t)q};
 
     g.alpha[0] = scalar_value(g.type, q % 3 == 0 ? 5 : q % 3 == 1 ? 7 : 2); /* 1/3, subnormal, 1 */
@@ -133,7 +135,8 @@ static void flush_to_zero_at_the_edges(void **state)
         ozg_sgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, 1, &a, 1, &b, 1, 1, &c, 1, ozg_moduli(12), NULL);
         ozg_sgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, alpha, &big, 1, &b, 1, 0, &d, 1, ozg_moduli(12), NULL);
         ozg_operand_create(&p, kernels.ctx[q], 'd', 'A', 'N', 1, 1, &x, 1, ozg_moduli(12));
-        ozg_dgemm_prepared(kernels.ctx[q], 'N', 'N', 1, 1, 1, 1, p, NULL, 0, NULL, &y, 1, 0, &z, 1, ozg_moduli(12), NULL);
+        ozg_dgemm_prepared(kernels.ctx[q], 'N', 'N', 1, 1, 1, 1, p, NULL, 0, NULL, &y, 1, 0, &z, 1,
+                           ozg_moduli(12), NULL);
         ozg_operand_destroy(p);
         _mm_setcsr(normal);
         memcpy(&bits, &c, sizeof bits);

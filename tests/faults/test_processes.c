@@ -1,5 +1,6 @@
 /*
- * test_processes.c - several threads with contexts of their own at once; fork after a threaded product (C20, core part).
+ * test_processes.c - several threads with contexts of their own at once; fork after a threaded product (C20,
+ * core part).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -34,8 +35,20 @@ static void problem_open(struct problem *p, int q)
     struct rng r = {(uint64_t)q + 100};
 
     memset(&p->g, 0, sizeof p->g);
-    p->g = (struct gemm){types[q % 4], q & 1 ? 'T' : 'N', q & 2 ? 'C' : 'N', rng_between(&r, 1, LARGEST),
-                         rng_between(&r, 1, LARGEST), rng_between(&r, 1, LARGEST), {1, 0}, {-1, 0}, NULL, 0, NULL, 0, NULL, 0};
+    p->g = (struct gemm){types[q % 4],
+                         q & 1 ? 'T' : 'N',
+                         q & 2 ? 'C' : 'N',
+                         rng_between(&r, 1, LARGEST),
+                         rng_between(&r, 1, LARGEST),
+                         rng_between(&r, 1, LARGEST),
+                         {1, 0},
+                         {-1, 0},
+                         NULL,
+                         0,
+                         NULL,
+                         0,
+                         NULL,
+                         0};
     p->request = (struct request){REQUEST_MODULI, (int)rng_between(&r, 6, 49)};
     arena_open(&p->arena, 1 << 17);
     gemm_layout(&p->g, &p->arena, (struct padding){1, 0, 1}, 1);
@@ -134,7 +147,8 @@ static int with_a_new_context(ozg_context *unused)
 
 static int with_a_grandchild(ozg_context *ctx)
 {
-    return with_the_context_of_the_parent(ctx) && in_child(with_a_new_context, ctx) && problem_solved(&problem[8], ctx);
+    return with_the_context_of_the_parent(ctx) && in_child(with_a_new_context, ctx) &&
+           problem_solved(&problem[8], ctx);
 }
 
 static void fork_after_threads(void **state)

@@ -1,8 +1,9 @@
 /*
  * fuzz_args.c - libFuzzer: any arguments at all, on matrices inside a small arena.
  *
- * Never a crash or a write outside C. What the rules of the header call valid must be done and be right; what they call
- * wrong must be refused with C untouched. The rules are written here once more, apart from the library.
+ * Never a crash or a write outside C. What the rules of the header call valid must be done and be right; what
+ * they call wrong must be refused with C untouched. The rules are written here once more, apart from the
+ * library.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,7 +36,8 @@ static int take(struct input *in)
 /* A size or leading dimension: mostly small, now and then an extreme one. */
 static int64_t take_size(struct input *in)
 {
-    static const int64_t odd[] = {-1, INT64_MIN, INT64_MAX, INT64_MAX / 8, INT64_C(1) << 32, INT32_MIN, 1 << 20, 255};
+    static const int64_t odd[] = {-1,        INT64_MIN, INT64_MAX, INT64_MAX / 8, INT64_C(1) << 32,
+                                  INT32_MIN, 1 << 20,   255};
     int x = take(in);
 
     return x >= 248 ? odd[x - 248] : x % (LIMIT + 1);
@@ -61,7 +63,8 @@ static int64_t at_least(int64_t x)
 
 static int nothing(const struct gemm *g)
 {
-    return g->m == 0 || g->n == 0 || g->k == 0 || (g->alpha[0] == 0 && (!type_is_complex(g->type) || g->alpha[1] == 0));
+    return g->m == 0 || g->n == 0 || g->k == 0 ||
+           (g->alpha[0] == 0 && (!type_is_complex(g->type) || g->alpha[1] == 0));
 }
 
 /* The matrix lies inside the arena, counted in elements from its first one. */
@@ -86,7 +89,8 @@ static int meets(const struct gemm *g, int64_t c, int64_t x, int64_t rows, int64
     return 0;
 }
 
-/* EITHER: one column, but a leading dimension that no address space has. TOO_FAR: the arena does not hold the matrices. */
+/* EITHER: one column, but a leading dimension that no address space has. TOO_FAR: the arena does not hold the
+ * matrices. */
 enum verdict { REFUSED, RUNS, EITHER, TOO_FAR };
 
 /* The rules of the header, for matrices at elements a, b, c of the arena. */
@@ -102,9 +106,11 @@ static enum verdict judge(const struct gemm *g, struct request request, int64_t 
         return TOO_FAR;
     if (nothing(g))
         return RUNS;
-    if (!inside(g, a, gemm_rows_a(g), gemm_cols_a(g), g->lda) || !inside(g, b, gemm_rows_b(g), gemm_cols_b(g), g->ldb))
+    if (!inside(g, a, gemm_rows_a(g), gemm_cols_a(g), g->lda) ||
+        !inside(g, b, gemm_rows_b(g), gemm_cols_b(g), g->ldb))
         return TOO_FAR;
-    if (meets(g, c, a, gemm_rows_a(g), gemm_cols_a(g), g->lda) || meets(g, c, b, gemm_rows_b(g), gemm_cols_b(g), g->ldb))
+    if (meets(g, c, a, gemm_rows_a(g), gemm_cols_a(g), g->lda) ||
+        meets(g, c, b, gemm_rows_b(g), gemm_cols_b(g), g->ldb))
         return REFUSED;
     if (request_width(request, g->type, g->k) < 1)
         return REFUSED;

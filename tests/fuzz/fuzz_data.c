@@ -1,7 +1,8 @@
 /*
  * fuzz_data.c - libFuzzer: any bits as data, in small products of valid shape, against the oracle.
  *
- * The first bytes choose type, shape, scalars and accuracy; the rest are the bits of alpha, beta, A, B and C in turn.
+ * The first bytes choose type, shape, scalars and accuracy; the rest are the bits of alpha, beta, A, B and C
+ * in turn.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -55,9 +56,10 @@ static void fill_all(struct gemm *g, const uint8_t *data, size_t size)
     }
     for (int which = 0; which < 3; which++) {
         for (int64_t q = 0; q < rows[which] * cols[which] * parts; q++)
-            number_set(g->type, (void *)(uintptr_t)v[which].x,
-                       view_index(&v[which], q / parts % rows[which], q / parts / rows[which], (int)(q % parts)),
-                       next_number(g->type, data, size, &at));
+            number_set(
+                g->type, (void *)(uintptr_t)v[which].x,
+                view_index(&v[which], q / parts % rows[which], q / parts / rows[which], (int)(q % parts)),
+                next_number(g->type, data, size, &at));
     }
 }
 
@@ -81,7 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.kind = data[6] % 2 ? REQUEST_MODULI : REQUEST_WIDTH;
     most = request_width((struct request){REQUEST_MODULI, 49}, g.type, g.k);
     request.value = request.kind == REQUEST_MODULI ? 2 + data[7] % 48 : 1 + data[7] % most;
-    gemm_layout(&g, &arena, (struct padding){data[8] & 1, data[8] >> 1 & 1, data[8] >> 2 & 1}, data[8] >> 3 & 1);
+    gemm_layout(&g, &arena, (struct padding){data[8] & 1, data[8] >> 1 & 1, data[8] >> 2 & 1},
+                data[8] >> 3 & 1);
     fill_all(&g, data + HEAD, size - HEAD);
     if (data[9] & 1) { /* plain scalars half of the time */
         g.alpha[0] = plain[data[9] >> 1 & 3];

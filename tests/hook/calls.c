@@ -68,14 +68,19 @@ void load(char type, const void *matrix, size_t x, double value[2])
 
     value[1] = 0;
     for (size_t p = 0; p < parts; p++)
-        value[p] = is_single(type) ? ((const float *)matrix)[parts * x + p] : ((const double *)matrix)[parts * x + p];
+        value[p] = is_single(type) ? ((const float *)matrix)[parts * x + p]
+                                   : ((const double *)matrix)[parts * x + p];
 }
 
 static void call_fortran(const gemm_call *g, const void *alpha, const void *beta)
 {
-    FORTRAN_GEMM((*routine)) = g->type == 's' ? sgemm_ : g->type == 'd' ? dgemm_ : g->type == 'c' ? cgemm_ : zgemm_;
+    FORTRAN_GEMM((*routine)) = g->type == 's'   ? sgemm_
+                               : g->type == 'd' ? dgemm_
+                               : g->type == 'c' ? cgemm_
+                                                : zgemm_;
 
-    routine(&g->transa, &g->transb, &g->m, &g->n, &g->k, alpha, g->a, &g->lda, g->b, &g->ldb, beta, g->c, &g->ldc);
+    routine(&g->transa, &g->transb, &g->m, &g->n, &g->k, alpha, g->a, &g->lda, g->b, &g->ldb, beta, g->c,
+            &g->ldc);
 }
 
 static int trans_number(char trans)
@@ -97,8 +102,8 @@ void call_gemm(interface face, const gemm_call *g)
         cblas_sgemm(layout, ta, tb, g->m, g->n, g->k, (float)g->alpha[0], g->a, g->lda, g->b, g->ldb,
                     (float)g->beta[0], g->c, g->ldc);
     else if (g->type == 'd')
-        cblas_dgemm(layout, ta, tb, g->m, g->n, g->k, g->alpha[0], g->a, g->lda, g->b, g->ldb, g->beta[0], g->c,
-                    g->ldc);
+        cblas_dgemm(layout, ta, tb, g->m, g->n, g->k, g->alpha[0], g->a, g->lda, g->b, g->ldb, g->beta[0],
+                    g->c, g->ldc);
     else if (g->type == 'c')
         cblas_cgemm(layout, ta, tb, g->m, g->n, g->k, alpha, g->a, g->lda, g->b, g->ldb, beta, g->c, g->ldc);
     else

@@ -6,7 +6,7 @@ export LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CC=${OZG_CC:-cc}
 failures=0
-scratch=$(mktemp -d)
+scratch=$(mktemp -d -t ozgemm-test.XXXXXX)
 trap 'rm -rf "$scratch"' EXIT
 unset LD_PRELOAD OZG_MODULI OZG_THREADS OZG_MEMORY OZG_KERNEL OZG_LOG
 

@@ -52,13 +52,14 @@ static void check_scaled(interface face, const gemm_call *g, const char *what)
     for (size_t x = 0; x < AREA; x++) {
         load(g->type, g->c, x, value);
         if (!inside[x] || g->beta[0] == 1)
-            CHECK(memcmp((char *)g->c + x * size_of(g->type), copy + x * size_of(g->type), size_of(g->type)) == 0,
+            CHECK(memcmp((char *)g->c + x * size_of(g->type), copy + x * size_of(g->type),
+                         size_of(g->type)) == 0,
                   "%s: %cgemm interface %d touched element %zu", what, g->type, face, x);
         else
             CHECK(same(value[0], after(g->beta[0], before(x))) &&
                       (!is_complex(g->type) || same(value[1], after(g->beta[0], before(x + 3)))),
-                  "%s: %cgemm interface %d beta %g element %zu is %g %g", what, g->type, face, g->beta[0], x, value[0],
-                  value[1]);
+                  "%s: %cgemm interface %d beta %g element %zu is %g %g", what, g->type, face, g->beta[0], x,
+                  value[0], value[1]);
     }
 }
 
@@ -96,7 +97,8 @@ static void case_c06(interface face)
     g.transb = face == CBLAS_ROWS ? 'T' : 'N';
     scale_only(face, g, "C06: k = 0");
     for (int t = 0; t < 4; t++) {
-        gemm_call empty = {.type = types[t], .transa = 'N', .transb = 'N', .k = 3, .alpha = {1, 0}, .beta = {2, 0}};
+        gemm_call empty = {
+            .type = types[t], .transa = 'N', .transb = 'N', .k = 3, .alpha = {1, 0}, .beta = {2, 0}};
         empty.lda = empty.ldb = empty.ldc = 8;
         empty.m = 3;
         call_gemm(face, &empty);
@@ -130,7 +132,8 @@ static void check_product(interface face, const gemm_call *g, const void *old)
             load(g->type, old, element(face, i, j, g->ldc), c);
             load(g->type, g->c, element(face, i, j, g->ldc), got);
             CHECK(got[0] == 3 * re + 2 * c[0] && got[1] == 3 * im + 2 * c[1],
-                  "%cgemm %c%c interface %d (%d,%d): %g %g", g->type, g->transa, g->transb, face, i, j, got[0], got[1]);
+                  "%cgemm %c%c interface %d (%d,%d): %g %g", g->type, g->transa, g->transb, face, i, j,
+                  got[0], got[1]);
         }
 }
 

@@ -115,7 +115,8 @@ static void fortran_order(const gemm_call *right)
     }
 }
 
-void cblas_dgemm(int, int, int, int, int, int, double, const void *, int, const void *, int, double, void *, int);
+void cblas_dgemm(int, int, int, int, int, int, double, const void *, int, const void *, int, double, void *,
+                 int);
 
 /* Options that calls.h cannot spell: wrong layout and transposes. */
 static void wrong_option(int layout, int transa, int transb, int position)
@@ -131,7 +132,8 @@ static void wrong_option(int layout, int transa, int transb, int position)
 
 static void case_c07(void)
 {
-    gemm_call g = {.transa = 'N', .transb = 'N', .m = 2, .n = 3, .k = 4, .alpha = {1, 0}, .a = matrix, .b = matrix};
+    gemm_call g = {
+        .transa = 'N', .transb = 'N', .m = 2, .n = 3, .k = 4, .alpha = {1, 0}, .a = matrix, .b = matrix};
 
     for (int i = 0; i < 6; i++) {
         static const int positions[] = {4, 5, 6, 9, 11, 14};
@@ -155,8 +157,17 @@ static void case_c07(void)
 
 int main(void)
 {
-    gemm_call right = {.transa = 'N', .transb = 'N', .m = 2, .n = 3, .k = 4, .alpha = {1, 0}, .a = matrix,
-                       .b = matrix, .lda = 2, .ldb = 4, .ldc = 2};
+    gemm_call right = {.transa = 'N',
+                       .transb = 'N',
+                       .m = 2,
+                       .n = 3,
+                       .k = 4,
+                       .alpha = {1, 0},
+                       .a = matrix,
+                       .b = matrix,
+                       .lda = 2,
+                       .ldb = 4,
+                       .ldc = 2};
 
     memset(c_before, 0x5a, sizeof c_before);
 #ifdef NETLIB_HANDLER

@@ -26,7 +26,8 @@ static int product(unsigned seed)
 {
     double a[LARGEST * LARGEST], b[LARGEST * LARGEST], c[LARGEST * LARGEST];
     unsigned state = seed * 2654435761u + 1u;
-    gemm_call g = {.type = 'd', .alpha = {1, 0}, .a = a, .b = b, .c = c, .lda = LARGEST, .ldb = LARGEST, .ldc = LARGEST};
+    gemm_call g = {
+        .type = 'd', .alpha = {1, 0}, .a = a, .b = b, .c = c, .lda = LARGEST, .ldb = LARGEST, .ldc = LARGEST};
     int wrong = 0;
 
     g.transa = "NT"[seed % 2];

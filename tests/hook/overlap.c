@@ -32,7 +32,8 @@ static void overlapping(int n, size_t at_a, size_t at_b, size_t at_c, double bet
 {
     size_t size = (size_t)n * (size_t)(n + 1), field = 3 * size + 16;
     double *in_place = numbers(field, (unsigned)n + 7u);
-    double *apart = copy_of(in_place, field), *a = copy_of(apart + at_a, size), *b = copy_of(apart + at_b, size);
+    double *apart = copy_of(in_place, field), *a = copy_of(apart + at_a, size),
+           *b = copy_of(apart + at_b, size);
     gemm_call g = {.type = 'd', .transa = 'N', .transb = 'T', .m = n, .n = n, .k = n, .alpha = {1.25, 0}};
 
     g.beta[0] = beta;
@@ -41,8 +42,8 @@ static void overlapping(int n, size_t at_a, size_t at_b, size_t at_c, double bet
     call_gemm(FORTRAN, &g);
     g.a = in_place + at_a, g.b = in_place + at_b, g.c = in_place + at_c;
     call_gemm(FORTRAN, &g);
-    CHECK(memcmp(in_place, apart, field * sizeof(double)) == 0, "n %d A at %zu B at %zu C at %zu beta %g", n, at_a,
-          at_b, at_c, beta);
+    CHECK(memcmp(in_place, apart, field * sizeof(double)) == 0, "n %d A at %zu B at %zu C at %zu beta %g", n,
+          at_a, at_b, at_c, beta);
     free(in_place);
     free(apart);
     free(a);

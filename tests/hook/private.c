@@ -26,18 +26,30 @@ static void *address(int x)
 
 static void call_dtrsm(void)
 {
-    dtrsm_(address(1), address(2), address(3), address(4), address(5), address(6), address(7), address(8), address(9),
-           address(10), address(11), 12, 13, 14, 15);
+    dtrsm_(address(1), address(2), address(3), address(4), address(5), address(6), address(7), address(8),
+           address(9), address(10), address(11), 12, 13, 14, 15);
 }
 
 static void emulated_product(void)
 {
     double a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8}, c[4] = {0};
-    gemm_call g = {.type = 'd', .transa = 'N', .transb = 'N', .m = 2, .n = 2, .k = 2, .alpha = {1, 0}, .a = a, .b = b,
-                   .c = c, .lda = 2, .ldb = 2, .ldc = 2};
+    gemm_call g = {.type = 'd',
+                   .transa = 'N',
+                   .transb = 'N',
+                   .m = 2,
+                   .n = 2,
+                   .k = 2,
+                   .alpha = {1, 0},
+                   .a = a,
+                   .b = b,
+                   .c = c,
+                   .lda = 2,
+                   .ldb = 2,
+                   .ldc = 2};
 
     call_gemm(FORTRAN, &g);
-    CHECK(c[0] == 23 && c[1] == 34 && c[2] == 31 && c[3] == 46, "product: %g %g %g %g", c[0], c[1], c[2], c[3]);
+    CHECK(c[0] == 23 && c[1] == 34 && c[2] == 31 && c[3] == 46, "product: %g %g %g %g", c[0], c[1], c[2],
+          c[3]);
 }
 
 /* dlsym() on the provider's handle gives the provider's own routine, which must work beside ours. */
@@ -53,7 +65,8 @@ static void direct_product(void *handle)
         return;
     memcpy(&routine, &symbol, sizeof routine);
     routine("N", "N", &n, &n, &n, &one, &a, &n, &b, &n, &zero, &c, &n);
-    CHECK(c == 12 && strcmp(dlsym(handle, "provider_seen"), "dgemm_") == 0, "the provider's own dgemm_: %g", c);
+    CHECK(c == 12 && strcmp(dlsym(handle, "provider_seen"), "dgemm_") == 0, "the provider's own dgemm_: %g",
+          c);
 }
 
 int main(int argc, char **argv)

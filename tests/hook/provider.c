@@ -55,11 +55,32 @@ int provider_calls;
                 ADDRESS(a), ADDRESS(b), ADDRESS(c), ADDRESS(d), ADDRESS(e), ADDRESS(f), ADDRESS(g),          \
                 ADDRESS(h), ADDRESS(i), ADDRESS(j), ADDRESS(k), l1, l2, l3, l4);                             \
     }
-FORTRAN12(ssymm_) FORTRAN12(dsymm_) FORTRAN12(csymm_) FORTRAN12(zsymm_) FORTRAN12(chemm_) FORTRAN12(zhemm_)
-FORTRAN12(ssyr2k_) FORTRAN12(dsyr2k_) FORTRAN12(csyr2k_) FORTRAN12(zsyr2k_) FORTRAN12(cher2k_) FORTRAN12(zher2k_)
-FORTRAN10(ssyrk_) FORTRAN10(dsyrk_) FORTRAN10(csyrk_) FORTRAN10(zsyrk_) FORTRAN10(cherk_) FORTRAN10(zherk_)
-FORTRAN11(strmm_) FORTRAN11(dtrmm_) FORTRAN11(ctrmm_) FORTRAN11(ztrmm_)
-FORTRAN11(strsm_) FORTRAN11(dtrsm_) FORTRAN11(ctrsm_) FORTRAN11(ztrsm_)
+FORTRAN12(ssymm_)
+FORTRAN12(dsymm_)
+FORTRAN12(csymm_)
+FORTRAN12(zsymm_)
+FORTRAN12(chemm_)
+FORTRAN12(zhemm_)
+FORTRAN12(ssyr2k_)
+FORTRAN12(dsyr2k_)
+FORTRAN12(csyr2k_)
+FORTRAN12(zsyr2k_)
+FORTRAN12(cher2k_)
+FORTRAN12(zher2k_)
+FORTRAN10(ssyrk_)
+FORTRAN10(dsyrk_)
+FORTRAN10(csyrk_)
+FORTRAN10(zsyrk_)
+FORTRAN10(cherk_)
+FORTRAN10(zherk_)
+FORTRAN11(strmm_)
+FORTRAN11(dtrmm_)
+FORTRAN11(ctrmm_)
+FORTRAN11(ztrmm_)
+FORTRAN11(strsm_)
+FORTRAN11(dtrsm_)
+FORTRAN11(ctrsm_)
+FORTRAN11(ztrsm_)
 
 /* CBLAS. D: the type of a scalar as it comes, F: how it is written, X(x): what is written. */
 #define CBLAS13(name, D, F, X, D2, F2, X2)                                                                   \
@@ -86,9 +107,9 @@ FORTRAN11(strsm_) FORTRAN11(dtrsm_) FORTRAN11(ctrsm_) FORTRAN11(ztrsm_)
         sprintf(provider_seen, "%s %d %d %d %d %d %d %d " F " %ld %d %ld %d", #name, a, b, c, d, e, f, g,    \
                 X(h), ADDRESS(i), j, ADDRESS(k), l);                                                         \
     }
-#define FLOAT   float, "%g", (double)
-#define DOUBLE  double, "%g", (double)
-#define COMPLEX void *, "%ld", ADDRESS
+#define FLOAT            float, "%g", (double)
+#define DOUBLE           double, "%g", (double)
+#define COMPLEX          void *, "%ld", ADDRESS
 #define EACH(macro, ...) macro(__VA_ARGS__)
 EACH(CBLAS13, cblas_ssymm, FLOAT, FLOAT)
 EACH(CBLAS13, cblas_dsymm, DOUBLE, DOUBLE)

@@ -18,8 +18,19 @@ enum { N = 16 };
 int main(int argc, char **argv)
 {
     double a[N * N], b[N * N], c[N * N], worst = 0;
-    gemm_call g = {.type = 'd', .transa = 'N', .transb = 'N', .m = N, .n = N, .k = N, .alpha = {1, 0}, .a = a, .b = b,
-                   .c = c, .lda = N, .ldb = N, .ldc = N};
+    gemm_call g = {.type = 'd',
+                   .transa = 'N',
+                   .transb = 'N',
+                   .m = N,
+                   .n = N,
+                   .k = N,
+                   .alpha = {1, 0},
+                   .a = a,
+                   .b = b,
+                   .c = c,
+                   .lda = N,
+                   .ldb = N,
+                   .ldc = N};
     unsigned state = 1;
 
     if (argc > 1 && strcmp(argv[1], "unset") == 0)

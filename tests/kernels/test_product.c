@@ -6,7 +6,7 @@
  */
 #include "kernels.h"
 
-enum { K_LIMIT = 131072, ALIGN = 64 };
+enum { K_LIMIT = 131072, ALIGN = 64, SUMS = OZG_MR_MAX * OZG_NR_MAX };
 
 static struct guard memory_a, memory_b;
 static int16_t *a, *b; /* residues as numbers: element p of line i at a[i + p lines] */
@@ -63,34 +63,38 @@ static const void *pack(struct rng *r, const struct guard *memory, const ozg_lay
     return panel;
 }
 
-/* The sum modulo 2^32, which is exact where it fits. */
-static int32_t sum_by_hand(const ozg_kernel *kernel, int i, int j, int64_t k)
+/* old plus the sum modulo 2^32, which is exact where it fits. */
+static int32_t sum_by_hand(const ozg_kernel *kernel, int32_t old, int i, int j, int64_t k)
 {
-    uint32_t sum = 0;
+    uint32_t sum = (uint32_t)old;
 
     for (int64_t p = 0; p < k; p++)
         sum += (uint32_t)(a[i + p * kernel->a.lines] * b[j + p * kernel->b.lines]);
     return (int32_t)sum;
 }
 
-/* Runs the kernel once and compares every stride-th sum. */
-static void check(const ozg_kernel *kernel, struct rng *r, enum pattern pattern, int64_t steps, int stride)
+/* Runs the kernel once and compares every stride-th sum. add: to sums that are there. */
+static void check(const ozg_kernel *kernel, struct rng *r, enum pattern pattern, int64_t steps, int add,
+                  int stride)
 {
     const int mr = kernel->a.lines, nr = kernel->b.lines;
     const int64_t k = steps * kernel->a.step;
     const void *panel_a = pack(r, &memory_a, &kernel->a, pattern, 1, k, a);
     const void *panel_b = pack(r, &memory_b, &kernel->b, pattern, 0, k, b);
-    _Alignas(64) int32_t acc[OZG_MR_MAX * OZG_NR_MAX + 16];
+    static _Alignas(64) int32_t acc[SUMS + 16], old[SUMS + 16];
 
-    memset(acc, 0x5a, sizeof acc);
-    kernel->product(steps, panel_a, panel_b, acc);
-    for (int at = 0; at < mr * nr; at += stride)
-        if (acc[at] != sum_by_hand(kernel, at % mr, at / mr, k))
-            fail_msg("%s: pattern %d, k %lld, entry (%d, %d): %d, expected %d", kernel->name, (int)pattern,
-                     (long long)k, at % mr, at / mr, (int)acc[at],
-                     (int)sum_by_hand(kernel, at % mr, at / mr, k));
-    for (int i = mr * nr; i < OZG_MR_MAX * OZG_NR_MAX + 16; i++)
-        assert_int_equal(acc[i], 0x5a5a5a5a);
+    for (int i = 0; i < SUMS + 16; i++)
+        acc[i] = old[i] = pattern == ANY ? (int32_t)(rng_next(r) >> 32) : i;
+    kernel->product(steps, panel_a, panel_b, add, acc);
+    for (int at = 0; at < mr * nr; at += stride) {
+        const int32_t expected = sum_by_hand(kernel, add ? old[at] : 0, at % mr, at / mr, k);
+
+        if (acc[at] != expected)
+            fail_msg("%s: pattern %d, k %lld, add %d, entry (%d, %d): %d, expected %d", kernel->name,
+                     (int)pattern, (long long)k, add, at % mr, at / mr, (int)acc[at], (int)expected);
+    }
+    for (int i = mr * nr; i < SUMS + 16; i++)
+        assert_int_equal(acc[i], old[i]);
 }
 
 static void test_descriptions(void **state)
@@ -120,10 +124,10 @@ static void test_all_numbers_of_steps(void **state)
     for (int i = 0; kernel_at(i); i++)
         for (int pattern = 0; pattern < PATTERNS; pattern++)
             for (int64_t steps = 1; steps <= 40; steps++)
-                check(kernel_at(i), &r, (enum pattern)pattern, steps, 1);
+                check(kernel_at(i), &r, (enum pattern)pattern, steps, (int)steps % 2, 1);
 }
 
-/* k = 131072: only products of residues mod 256 reach 2^31; one step less: every sum fits, if A has signs. */
+/* k = 131072: only products of residues mod 256 reach 2^31 and wrap; one step less, but added to old sums. */
 static void test_sums_at_the_limit(void **state)
 {
     struct rng r = {2};
@@ -132,7 +136,8 @@ static void test_sums_at_the_limit(void **state)
     for (int i = 0; kernel_at(i); i++)
         for (int pattern = LOWEST; pattern <= SIGNS; pattern++)
             for (int less = 0; less < 2; less++)
-                check(kernel_at(i), &r, (enum pattern)pattern, K_LIMIT / kernel_at(i)->a.step - less, 31);
+                check(kernel_at(i), &r, (enum pattern)pattern, K_LIMIT / kernel_at(i)->a.step - less, less,
+                      31);
 }
 
 int main(void)

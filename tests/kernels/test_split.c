@@ -12,32 +12,41 @@ enum { ROOM = 2 * OZG_SPLIT_BATCH + 7, PLANES = 3 * OZG_NMOD_MAX };
 
 static unsigned char actual[PLANES * ROOM], expected[PLANES * ROOM];
 
-/* Numbers of every kind with D such that |x^| <= 2^width. Behind the count zeros up to a multiple of 16, then
- * dirt. */
+/* An element of any kind, with D such that |x^| <= 2^width in both components. */
+static void random_element(struct rng *r, int width, uint64_t *re, uint64_t *im, int32_t *d)
+{
+    const uint64_t exponent = rng_below(r, 8) ? 1 + rng_below(r, 2046) : 0;
+    uint64_t larger;
+
+    *re = (rng_next(r) & ~OZG_F64_INF) | exponent << 52;
+    *im = (rng_next(r) & ~OZG_F64_INF) | (exponent ? exponent - rng_below(r, exponent) : 0) << 52;
+    switch (rng_below(r, 16)) {
+    case 0: /* signed zeros */
+        *re &= OZG_F64_SIGN;
+        *im &= OZG_F64_SIGN;
+        break;
+    case 1:
+        *im = *re ^ OZG_F64_SIGN;
+        break;
+    case 2: /* |x^| = 2^width */
+        *re = *im = (*re & OZG_F64_SIGN) | (exponent ? exponent << 52 : 1);
+        *d = width + 1 - ozg_exponent(*re);
+        return;
+    case 3: /* takes no part */
+        *re |= rng_below(r, 2) ? OZG_F64_INF : 0;
+        *d = OZG_D_NONE;
+        return;
+    }
+    larger = *re << 1 > *im << 1 ? *re : *im;
+    *d = width - (larger << 1 ? ozg_exponent(larger) : 0) - (rng_below(r, 3) ? 0 : (int32_t)rng_below(r, 80));
+}
+
+/* Behind the count zeros up to a multiple of 16, as the backend has it, then dirt. */
 static void random_batch(struct rng *r, ozg_batch *batch, int width, int count)
 {
     batch->count = count;
-    for (int e = 0; e < OZG_SPLIT_BATCH; e++) {
-        const uint64_t exponent = rng_below(r, 8) ? 1 + rng_below(r, 2046) : 0;
-        uint64_t top;
-
-        batch->re[e] = (rng_next(r) & ~OZG_F64_INF) | exponent << 52;
-        batch->im[e] = rng_below(r, 4) ? (rng_next(r) & ~OZG_F64_INF) |
-                                             (exponent ? exponent - rng_below(r, exponent) : 0) << 52
-                                       : batch->re[e] ^ OZG_F64_SIGN;
-        if (rng_below(r, 16) == 0)
-            batch->re[e] = batch->im[e] = rng_next(r) & OZG_F64_SIGN;
-        top = (batch->re[e] | batch->im[e]) & ~OZG_F64_SIGN;
-        batch->d[e] =
-            width -
-            (top ? ozg_exponent(batch->re[e] << 1 > batch->im[e] << 1 ? batch->re[e] : batch->im[e]) : 0);
-        if (rng_below(r, 3) == 0)
-            batch->d[e] -= (int32_t)rng_below(r, 80);
-        if (rng_below(r, 16) == 0)
-            batch->d[e] = OZG_D_NONE; /* with Inf and NaN among them */
-        if (batch->d[e] == OZG_D_NONE && rng_below(r, 2))
-            batch->re[e] |= OZG_F64_INF;
-    }
+    for (int e = 0; e < OZG_SPLIT_BATCH; e++)
+        random_element(r, width, &batch->re[e], &batch->im[e], &batch->d[e]);
     for (int e = count; e < OZG_SPLIT_BATCH && e < ((count + 15) & ~15); e++) {
         batch->re[e] = batch->im[e] = 0;
         batch->d[e] = OZG_D_NONE;

@@ -1,5 +1,6 @@
 /*
- * test_args.c - bad arguments of a product: the status, the number of the argument in the sentence, C untouched.
+ * test_args.c - bad arguments of a product: the status, the number of the argument in the sentence, C
+ * untouched.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -123,7 +124,8 @@ static void wrong_values(void **state)
     arena_open(&arena, 1 << 12);
     for (size_t q = 0; q < 4 * sizeof table / sizeof table[0]; q++) {
         const struct wrong *w = &table[q / 4];
-        struct gemm g = {types[q % 4], w->trans[0], w->trans[1], 3, 4, 5, {1, 0}, {1, 0}, NULL, 0, NULL, 0, NULL, 0};
+        struct gemm g = {types[q % 4], w->trans[0], w->trans[1], 3,    4, 5,    {1, 0},
+                         {1, 0},       NULL,        0,           NULL, 0, NULL, 0};
         struct gemm good;
         ozg_accuracy acc = ozg_moduli(16);
         ozg_report report, zero;
@@ -145,7 +147,8 @@ static void wrong_values(void **state)
     arena_close(&arena);
 }
 
-/* The first wrong argument is the one that is named; ctx NULL is told to the thread; scalars of complex types. */
+/* The first wrong argument is the one that is named; ctx NULL is told to the thread; scalars of complex
+ * types. */
 static void null_arguments(void **state)
 {
     double x = 1, c = 3, z[2] = {1, 0};
@@ -153,13 +156,19 @@ static void null_arguments(void **state)
     ozg_report report;
 
     (void)state;
-    expect_error(NULL, ozg_dgemm(NULL, 'N', 'N', 1, 1, 1, 1, &x, 1, &x, 1, 1, &c, 1, ozg_moduli(8), NULL), OZG_E_ARG, 1);
-    expect_error(NULL, ozg_sgemm(NULL, 'N', 'N', 1, 1, 1, 1, f, 1, f, 1, 1, f, 1, ozg_moduli(8), NULL), OZG_E_ARG, 1);
+    expect_error(NULL, ozg_dgemm(NULL, 'N', 'N', 1, 1, 1, 1, &x, 1, &x, 1, 1, &c, 1, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 1);
+    expect_error(NULL, ozg_sgemm(NULL, 'N', 'N', 1, 1, 1, 1, f, 1, f, 1, 1, f, 1, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 1);
     expect_error(NULL, ozg_report_wait(NULL, &report), OZG_E_ARG, 1);
-    expect_error(ctx, ozg_zgemm(ctx, 'N', 'N', 1, 1, 1, NULL, z, 1, z, 1, z, z, 1, ozg_moduli(8), NULL), OZG_E_ARG, 7);
-    expect_error(ctx, ozg_zgemm(ctx, 'N', 'N', 1, 1, 1, z, z, 1, z, 1, NULL, z, 1, ozg_moduli(8), NULL), OZG_E_ARG, 12);
-    expect_error(ctx, ozg_cgemm(ctx, 'N', 'N', 1, 1, 1, NULL, f, 1, f, 1, f, f, 1, ozg_moduli(8), NULL), OZG_E_ARG, 7);
-    expect_error(ctx, ozg_cgemm(ctx, 'N', 'N', 1, 1, 1, f, f, 1, f, 1, NULL, f, 1, ozg_moduli(8), NULL), OZG_E_ARG, 12);
+    expect_error(ctx, ozg_zgemm(ctx, 'N', 'N', 1, 1, 1, NULL, z, 1, z, 1, z, z, 1, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 7);
+    expect_error(ctx, ozg_zgemm(ctx, 'N', 'N', 1, 1, 1, z, z, 1, z, 1, NULL, z, 1, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 12);
+    expect_error(ctx, ozg_cgemm(ctx, 'N', 'N', 1, 1, 1, NULL, f, 1, f, 1, f, f, 1, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 7);
+    expect_error(ctx, ozg_cgemm(ctx, 'N', 'N', 1, 1, 1, f, f, 1, f, 1, NULL, f, 1, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 12);
     assert_true(c == 3 && z[0] == 1 && z[1] == 0 && f[0] == 1 && f[1] == 0);
     assert_int_equal(ozg_report_wait(ctx, &report), OZG_OK);
 }
@@ -170,20 +179,23 @@ static void empty_products(void **state)
     double c[4] = {1, 2, 3, 4};
 
     (void)state;
-    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 0, 0, 0, 1, NULL, 0, NULL, 1, 1, NULL, 1, ozg_moduli(8), NULL), OZG_E_ARG,
-                 9);
-    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 2, 2, 0, 1, NULL, 2, NULL, 1, 0, c, 1, ozg_moduli(8), NULL), OZG_E_ARG, 14);
-    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 2, 2, 0, 1, NULL, 2, NULL, 1, 0, c, 2, ozg_moduli(50), NULL), OZG_E_ARG,
-                 15);
-    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 2, 2, 0, 1, NULL, 2, NULL, 1, 0, NULL, 2, ozg_moduli(8), NULL), OZG_E_ARG,
-                 13);
+    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 0, 0, 0, 1, NULL, 0, NULL, 1, 1, NULL, 1, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 9);
+    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 2, 2, 0, 1, NULL, 2, NULL, 1, 0, c, 1, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 14);
+    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 2, 2, 0, 1, NULL, 2, NULL, 1, 0, c, 2, ozg_moduli(50), NULL),
+                 OZG_E_ARG, 15);
+    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 2, 2, 0, 1, NULL, 2, NULL, 1, 0, NULL, 2, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 13);
     assert_true(c[0] == 1 && c[1] == 2 && c[2] == 3 && c[3] == 4);
 }
 
 enum { SHARED = 120 };
 
-/* Mark the elements of a rows x cols matrix in the map with bit; returns 1 if a marked one has another bit of `against`. */
-static int mark(unsigned char *map, int64_t first, int64_t rows, int64_t cols, int64_t ld, int bit, int against)
+/* Mark the elements of a rows x cols matrix in the map with bit; returns 1 if a marked one has another bit of
+ * `against`. */
+static int mark(unsigned char *map, int64_t first, int64_t rows, int64_t cols, int64_t ld, int bit,
+                int against)
 {
     int met = 0;
 
@@ -215,8 +227,20 @@ static void overlaps(void **state)
 
     (void)state;
     for (int q = 0; q < 6000; q++) {
-        struct gemm g = {q % 2 ? 'z' : 'd', q & 2 ? 'T' : 'N', 'N', rng_between(&r, 1, 5), rng_between(&r, 1, 5),
-                         rng_between(&r, 1, 5), {1, 0}, {1, 0}, NULL, 0, NULL, 0, NULL, 0};
+        struct gemm g = {q % 2 ? 'z' : 'd',
+                         q & 2 ? 'T' : 'N',
+                         'N',
+                         rng_between(&r, 1, 5),
+                         rng_between(&r, 1, 5),
+                         rng_between(&r, 1, 5),
+                         {1, 0},
+                         {1, 0},
+                         NULL,
+                         0,
+                         NULL,
+                         0,
+                         NULL,
+                         0};
         int parts = type_parts(g.type), shared;
         unsigned char map[SHARED] = {0};
         int64_t a = random_place(&r, gemm_rows_a(&g), gemm_cols_a(&g), &g.lda);
@@ -260,10 +284,12 @@ static void interleaved(void **state)
         c[i] = x[i % 3 + 6 + i / 3 * 9];
     }
     assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 3, 3, 3, 1, a, 3, b, 3, 1, c, 3, ozg_width(20), NULL), OZG_OK);
-    assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 3, 3, 3, 1, x, 9, x + 3, 9, 1, x + 6, 9, ozg_width(20), NULL), OZG_OK);
+    assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 3, 3, 3, 1, x, 9, x + 3, 9, 1, x + 6, 9, ozg_width(20), NULL),
+                     OZG_OK);
     for (int i = 0; i < 90; i++)
         assert_true(x[i] == (i < 27 && i % 9 >= 6 ? c[i % 9 - 6 + i / 9 * 3] : (double)i));
-    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 3, 3, 3, 1, x, 9, x + 3, 9, 1, x + 5, 9, ozg_width(20), NULL), OZG_E_ARG, 13);
+    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 3, 3, 3, 1, x, 9, x + 3, 9, 1, x + 5, 9, ozg_width(20), NULL),
+                 OZG_E_ARG, 13);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /*
- * test_args_objects.c - bad arguments of contexts, plans, prepared operands and batches; reports and small queries.
+ * test_args_objects.c - bad arguments of contexts, plans, prepared operands and batches; reports and small
+ * queries.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -111,8 +112,9 @@ static void wrong_configs(void **state)
 
 static void names_and_versions(void **state)
 {
-    static const char *const name[] = {"OZG_OK",         "OZG_E_ARG",      "OZG_E_NOMEM",  "OZG_E_WORKSPACE",
-                                       "OZG_E_UNSUPPORTED", "OZG_E_NODEVICE", "OZG_E_DEVICE", "OZG_E_INTERNAL"};
+    static const char *const name[] = {"OZG_OK",          "OZG_E_ARG",         "OZG_E_NOMEM",
+                                       "OZG_E_WORKSPACE", "OZG_E_UNSUPPORTED", "OZG_E_NODEVICE",
+                                       "OZG_E_DEVICE",    "OZG_E_INTERNAL"};
     char version[32];
     int last = 0;
 
@@ -140,8 +142,10 @@ static void last_errors(void **state)
     (void)state;
     assert_int_equal(ozg_create(&other, NULL), OZG_OK);
     assert_string_equal(ozg_last_error(other), "");
-    expect_error(other, ozg_dgemm(other, 'N', 'N', 1, -1, 1, 1, &x, 1, &x, 1, 0, &c, 1, ozg_moduli(8), NULL), OZG_E_ARG, 5);
-    assert_int_equal(ozg_dgemm(other, 'N', 'N', 1, 1, 1, 1, &x, 1, &x, 1, 0, &c, 1, ozg_moduli(8), NULL), OZG_OK);
+    expect_error(other, ozg_dgemm(other, 'N', 'N', 1, -1, 1, 1, &x, 1, &x, 1, 0, &c, 1, ozg_moduli(8), NULL),
+                 OZG_E_ARG, 5);
+    assert_int_equal(ozg_dgemm(other, 'N', 'N', 1, 1, 1, 1, &x, 1, &x, 1, 0, &c, 1, ozg_moduli(8), NULL),
+                     OZG_OK);
     assert_true(c == 4);
     expect_error(other, OZG_E_ARG, OZG_E_ARG, 5);
     ozg_destroy(other);
@@ -163,7 +167,8 @@ static void wrong_plans(void **state)
     expect_error(ctx, ozg_plan_create(&plan, ctx, 'd', 'N', 'N', 2, 2, -2, ozg_moduli(9)), OZG_E_ARG, 8);
     expect_error(ctx, ozg_plan_create(&plan, ctx, 'd', 'N', 'N', 2, 2, 2, ozg_moduli(99)), OZG_E_ARG, 9);
     assert_null(plan);
-    expect_error(ctx, ozg_plan_create(&plan, ctx, 'd', 'N', 'N', 2, 2, 4081, ozg_moduli(2)), OZG_E_UNSUPPORTED, 0);
+    expect_error(ctx, ozg_plan_create(&plan, ctx, 'd', 'N', 'N', 2, 2, 4081, ozg_moduli(2)),
+                 OZG_E_UNSUPPORTED, 0);
     assert_null(plan);
     assert_int_equal(ozg_plan_create(&plan, ctx, 'd', 'N', 'N', 2, 2, 2, ozg_moduli(9)), OZG_OK);
     expect_error(NULL, ozg_plan_run(NULL, &one, x, 2, x, 2, &one, c, 2, NULL, NULL), OZG_E_ARG, 1);
@@ -203,12 +208,29 @@ static void wrong_operands(void **state)
     expect_error(ctx, ozg_operand_create(&p, ctx, 'd', 'B', 'N', 3, 2, x, 2, acc), OZG_E_ARG, 9);
     expect_error(ctx, ozg_operand_create(&p, ctx, 'd', 'B', 'N', 3, 2, x, 3, ozg_moduli(1)), OZG_E_ARG, 10);
     assert_null(p);
-    expect_error(ctx, ozg_operand_create(&p, ctx, 'd', 'A', 'N', 2, 3, x, 2, ozg_native()), OZG_E_UNSUPPORTED, 0);
+    expect_error(ctx, ozg_operand_create(&p, ctx, 'd', 'A', 'N', 2, 3, x, 2, ozg_native()), OZG_E_UNSUPPORTED,
+                 0);
     assert_null(p);
     ozg_operand_destroy(NULL);
 }
 
-/* Prepared operands that do not fit the call: shape, type, side, accuracy, context. Their number is 8 or 11. */
+/* A real product with both operands prepared or given; C is 2 x 2 or less. */
+static ozg_status prepared(const ozg_operand *pa, const double *a, int64_t lda, const ozg_operand *pb,
+                           const double *b, int64_t ldb, double *c, int64_t ldc, ozg_accuracy acc)
+{
+    return ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, pa, a, lda, pb, b, ldb, 0, c, ldc, acc, NULL);
+}
+
+/* The same with another shape. */
+static ozg_status reshaped(const ozg_operand *pa, const ozg_operand *pb, int64_t m, int64_t n, int64_t k,
+                           double *c)
+{
+    return ozg_dgemm_prepared(ctx, 'N', 'N', m, n, k, 1, pa, NULL, 0, pb, NULL, 0, 0, c, m, ozg_moduli(9),
+                              NULL);
+}
+
+/* Prepared operands that do not fit the call: shape, type, side, accuracy, context; their numbers are 8
+ * and 11. */
 static void wrong_prepared_calls(void **state)
 {
     double x[6] = {1, 2, 3, 4, 5, 6}, c[4] = {9, 9, 9, 9}, one[2] = {1, 0};
@@ -220,38 +242,38 @@ static void wrong_prepared_calls(void **state)
     assert_int_equal(ozg_create(&other, NULL), OZG_OK);
     assert_int_equal(ozg_operand_create(&pa, ctx, 'd', 'A', 'N', 2, 3, x, 2, acc), OZG_OK);
     assert_int_equal(ozg_operand_create(&pb, ctx, 'd', 'B', 'N', 3, 2, x, 3, acc), OZG_OK);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 3, 2, 3, 1, pa, NULL, 0, pb, NULL, 0, 0, c, 3, acc, NULL), OZG_E_ARG, 8);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 2, 1, pa, NULL, 0, pb, NULL, 0, 0, c, 2, acc, NULL), OZG_E_ARG, 8);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 1, 3, 1, pa, NULL, 0, pb, NULL, 0, 0, c, 2, acc, NULL), OZG_E_ARG, 11);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, pb, NULL, 0, pb, NULL, 0, 0, c, 2, acc, NULL), OZG_E_ARG, 8);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, pa, NULL, 0, pa, NULL, 0, 0, c, 2, acc, NULL), OZG_E_ARG, 11);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, pa, NULL, 0, pb, NULL, 0, 0, c, 2, ozg_moduli(10), NULL),
-                 OZG_E_ARG, 8);
-    expect_error(ctx, ozg_zgemm_prepared(ctx, 'N', 'N', 2, 2, 3, one, pa, NULL, 0, pb, NULL, 0, one, c, 2, acc, NULL),
-                 OZG_E_ARG, 8);
-    expect_error(other, ozg_dgemm_prepared(other, 'N', 'N', 2, 2, 3, 1, pa, NULL, 0, pb, NULL, 0, 0, c, 2, acc, NULL),
-                 OZG_E_ARG, 8);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, NULL, NULL, 2, pb, NULL, 0, 0, c, 2, acc, NULL), OZG_E_ARG, 9);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, NULL, x, 1, pb, NULL, 0, 0, c, 2, acc, NULL), OZG_E_ARG, 10);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, pa, NULL, 0, NULL, x, 2, 0, c, 2, acc, NULL), OZG_E_ARG, 13);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, pa, NULL, 0, NULL, c, 3, 0, c, 2, acc, NULL), OZG_E_ARG, 15);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, pa, NULL, 0, pb, NULL, 0, 0, c, 1, acc, NULL), OZG_E_ARG, 16);
-    expect_error(ctx, ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, pa, NULL, 0, pb, NULL, 0, 0, c, 2, ozg_moduli(0), NULL),
-                 OZG_E_ARG, 17);
+    expect_error(ctx, reshaped(pa, pb, 3, 2, 3, c), OZG_E_ARG, 8);
+    expect_error(ctx, reshaped(pa, pb, 2, 2, 2, c), OZG_E_ARG, 8);
+    expect_error(ctx, reshaped(pa, pb, 2, 1, 3, c), OZG_E_ARG, 11);
+    expect_error(ctx, reshaped(pb, pb, 2, 2, 3, c), OZG_E_ARG, 8);
+    expect_error(ctx, reshaped(pa, pa, 2, 2, 3, c), OZG_E_ARG, 11);
+    expect_error(ctx, prepared(pa, NULL, 0, pb, NULL, 0, c, 2, ozg_moduli(10)), OZG_E_ARG, 8);
+    expect_error(ctx, prepared(NULL, NULL, 2, pb, NULL, 0, c, 2, acc), OZG_E_ARG, 9);
+    expect_error(ctx, prepared(NULL, x, 1, pb, NULL, 0, c, 2, acc), OZG_E_ARG, 10);
+    expect_error(ctx, prepared(pa, NULL, 0, NULL, x, 2, c, 2, acc), OZG_E_ARG, 13);
+    expect_error(ctx, prepared(pa, NULL, 0, NULL, c, 3, c, 2, acc), OZG_E_ARG, 15);
+    expect_error(ctx, prepared(pa, NULL, 0, pb, NULL, 0, c, 1, acc), OZG_E_ARG, 16);
+    expect_error(ctx, prepared(pa, NULL, 0, pb, NULL, 0, c, 2, ozg_moduli(0)), OZG_E_ARG, 17);
+    expect_error(
+        ctx, ozg_zgemm_prepared(ctx, 'N', 'N', 2, 2, 3, one, pa, NULL, 0, pb, NULL, 0, one, c, 2, acc, NULL),
+        OZG_E_ARG, 8);
+    expect_error(
+        other, ozg_dgemm_prepared(other, 'N', 'N', 2, 2, 3, 1, pa, NULL, 0, pb, NULL, 0, 0, c, 2, acc, NULL),
+        OZG_E_ARG, 8);
     for (int i = 0; i < 4; i++)
         assert_true(c[i] == 9);
-    assert_int_equal(ozg_dgemm_prepared(ctx, 'N', 'N', 2, 2, 3, 1, pa, NULL, 0, pb, NULL, 0, 0, c, 2, acc, NULL), OZG_OK);
+    assert_int_equal(prepared(pa, NULL, 0, pb, NULL, 0, c, 2, acc), OZG_OK);
     assert_true(c[0] == 22 && c[3] == 64);
     ozg_operand_destroy(pa);
     ozg_operand_destroy(pb);
     ozg_destroy(other);
 }
 
-static ozg_status strided(const double *a, int64_t stride_a, const double *b, int64_t stride_b, double *c, int64_t ldc,
-                          int64_t stride_c, int64_t count, ozg_accuracy acc)
+static ozg_status strided(const double *a, int64_t stride_a, const double *b, int64_t stride_b, double *c,
+                          int64_t ldc, int64_t stride_c, int64_t count, ozg_accuracy acc)
 {
-    return ozg_dgemm_batch_strided(ctx, 'N', 'N', 2, 2, 2, 1, a, 2, stride_a, b, 2, stride_b, 0, c, ldc, stride_c, count, acc,
-                                   NULL);
+    return ozg_dgemm_batch_strided(ctx, 'N', 'N', 2, 2, 2, 1, a, 2, stride_a, b, 2, stride_b, 0, c, ldc,
+                                   stride_c, count, acc, NULL);
 }
 
 /* All arguments are checked before the first product: no C may be shared with any A, any B or another C. */
@@ -273,19 +295,27 @@ static void wrong_batches(void **state)
     expect_error(ctx, strided(x, 4, x, 4, c, 1, 4, 3, acc), OZG_E_ARG, 16);
     expect_error(ctx, strided(x, 4, x, 4, c, 2, 4, -1, acc), OZG_E_ARG, 18);
     expect_error(ctx, strided(x, 4, x, 4, c, 2, 4, 3, ozg_moduli(77)), OZG_E_ARG, 19);
-    expect_error(ctx, strided(x, 4, x, 4, c, 2, 0, 3, acc), OZG_E_ARG, 0);  /* all C the same */
-    expect_error(ctx, strided(x, 4, x, 4, c, 2, 3, 3, acc), OZG_E_ARG, 0);  /* each C meets the next */
-    expect_error(ctx, strided(c, 0, x, 4, c + 4, 2, -4, 2, acc), OZG_E_ARG, 0); /* the second C is the first A */
-    expect_error(ctx, strided(x, 4, c + 8, 0, c, 2, 4, 3, acc), OZG_E_ARG, 0);  /* the third C is B */
-    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, NULL, 2, pa, 2, 0, pc, 2, 3, acc, NULL), OZG_E_ARG, 8);
-    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, NULL, 2, 0, pc, 2, 3, acc, NULL), OZG_E_ARG, 10);
-    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, pa, 2, 0, NULL, 2, 3, acc, NULL), OZG_E_ARG, 13);
-    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, pb, 2, 0, pc, 2, 3, acc, NULL), OZG_E_ARG, 10);
-    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, pa, 2, 0, pc, 2, -3, acc, NULL), OZG_E_ARG, 15);
-    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, pa, 2, 0, same, 2, 3, acc, NULL), OZG_E_ARG, 13);
+    expect_error(ctx, strided(x, 4, x, 4, c, 2, 0, 3, acc), OZG_E_ARG, 0); /* all C the same */
+    expect_error(ctx, strided(x, 4, x, 4, c, 2, 3, 3, acc), OZG_E_ARG, 0); /* each C meets the next */
+    expect_error(ctx, strided(c, 0, x, 4, c + 4, 2, -4, 2, acc), OZG_E_ARG,
+                 0); /* the second C is the first A */
+    expect_error(ctx, strided(x, 4, c + 8, 0, c, 2, 4, 3, acc), OZG_E_ARG, 0); /* the third C is B */
+    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, NULL, 2, pa, 2, 0, pc, 2, 3, acc, NULL),
+                 OZG_E_ARG, 8);
+    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, NULL, 2, 0, pc, 2, 3, acc, NULL),
+                 OZG_E_ARG, 10);
+    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, pa, 2, 0, NULL, 2, 3, acc, NULL),
+                 OZG_E_ARG, 13);
+    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, pb, 2, 0, pc, 2, 3, acc, NULL),
+                 OZG_E_ARG, 10);
+    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, pa, 2, 0, pc, 2, -3, acc, NULL),
+                 OZG_E_ARG, 15);
+    expect_error(ctx, ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, pa, 2, pa, 2, 0, same, 2, 3, acc, NULL),
+                 OZG_E_ARG, 13);
     for (int i = 0; i < 12; i++)
         assert_true(c[i] == 9);
-    assert_int_equal(ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, NULL, 2, NULL, 2, 0, NULL, 2, 0, acc, NULL), OZG_OK);
+    assert_int_equal(ozg_dgemm_batch(ctx, 'N', 'N', 2, 2, 2, 1, NULL, 2, NULL, 2, 0, NULL, 2, 0, acc, NULL),
+                     OZG_OK);
 }
 
 /* Too small a workspace: refused, C untouched; the sentence says how much is needed, and that much works. */
@@ -303,8 +333,10 @@ static void too_little_memory(void **state)
     }
     cfg.memory_limit = 16;
     assert_int_equal(ozg_create(&small, &cfg), OZG_OK);
-    expect_error(small, ozg_dgemm(small, 'N', 'N', 8, 8, 8, 1, x, 8, x, 8, 0, c, 8, ozg_moduli(16), NULL), OZG_E_WORKSPACE, 0);
-    expect_error(small, ozg_plan_create(&plan, small, 'd', 'N', 'N', 8, 8, 8, ozg_moduli(16)), OZG_E_WORKSPACE, 0);
+    expect_error(small, ozg_dgemm(small, 'N', 'N', 8, 8, 8, 1, x, 8, x, 8, 0, c, 8, ozg_moduli(16), NULL),
+                 OZG_E_WORKSPACE, 0);
+    expect_error(small, ozg_plan_create(&plan, small, 'd', 'N', 'N', 8, 8, 8, ozg_moduli(16)),
+                 OZG_E_WORKSPACE, 0);
     assert_null(plan);
     for (int i = 0; i < 64; i++)
         assert_true(c[i] == 9);
@@ -336,10 +368,12 @@ static void reports(void **state)
     assert_true(r.seconds_total >= 0 && r.seconds_repair == 0 && r.seconds_transfer == 0);
     assert_int_equal(ozg_zgemm(ctx, 'T', 'N', 1, 1, 1, z, a, 1, a, 1, z, c, 1, ozg_moduli(9), &r), OZG_OK);
     assert_int_equal(r.products, 27);
-    assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 3, 3, 0, 1, NULL, 3, NULL, 1, 0, c, 3, ozg_moduli(9), &r), OZG_OK);
+    assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 3, 3, 0, 1, NULL, 3, NULL, 1, 0, c, 3, ozg_moduli(9), &r),
+                     OZG_OK);
     assert_int_equal(r.emulated, 0);
     assert_string_equal(r.reason, "k = 0");
-    assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 3, 3, 4, 0, NULL, 3, NULL, 4, 0, c, 3, ozg_moduli(9), &r), OZG_OK);
+    assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 3, 3, 4, 0, NULL, 3, NULL, 4, 0, c, 3, ozg_moduli(9), &r),
+                     OZG_OK);
     assert_int_equal(r.emulated, 0);
     assert_string_equal(r.reason, "alpha = 0");
 }
@@ -347,10 +381,11 @@ static void reports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(config_defaults), cmocka_unit_test(wrong_configs),  cmocka_unit_test(names_and_versions),
-        cmocka_unit_test(last_errors),     cmocka_unit_test(wrong_plans),    cmocka_unit_test(wrong_operands),
-        cmocka_unit_test(wrong_prepared_calls), cmocka_unit_test(wrong_batches), cmocka_unit_test(too_little_memory),
-        cmocka_unit_test(reports),
+        cmocka_unit_test(config_defaults),      cmocka_unit_test(wrong_configs),
+        cmocka_unit_test(names_and_versions),   cmocka_unit_test(last_errors),
+        cmocka_unit_test(wrong_plans),          cmocka_unit_test(wrong_operands),
+        cmocka_unit_test(wrong_prepared_calls), cmocka_unit_test(wrong_batches),
+        cmocka_unit_test(too_little_memory),    cmocka_unit_test(reports),
     };
 
     return cmocka_run_group_tests(tests, open_context, close_context);

@@ -1,8 +1,9 @@
 /*
- * test_bound.c - the error bound of the report and that of [Xe2] Eq. 7 against the true error, entry by entry.
+ * test_bound.c - the error bound of the report and that of [Xe2] Eq. 7 against the true error, entry by
+ * entry.
  *
- * The true error is the distance of the computed entry from alpha op(A) op(B) + beta C without any rounding, as an exact
- * number. Nothing here is a floating-point comparison of rounded quantities.
+ * The true error is the distance of the computed entry from alpha op(A) op(B) + beta C without any rounding,
+ * as an exact number. Nothing here is a floating-point comparison of rounded quantities.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -54,7 +55,8 @@ static void line_norm(const struct gemm *g, char side, int64_t line, struct ext 
     ext_clear(&x);
 }
 
-/* [Xe2] Eq. 7 for entry (i, j): (1/2) 2^-D |b|_1 + (1/2) 2^-E |a|_1 + (1/4) k' 2^(-D-E) + max(u |c|, 2^-1075). */
+/* [Xe2] Eq. 7 for entry (i, j): (1/2) 2^-D |b|_1 + (1/2) 2^-E |a|_1 + (1/4) k' 2^(-D-E) + max(u |c|,
+ * 2^-1075). */
 static void equation7(const struct oracle *o, int64_t i, int64_t j, double c, struct ext *bound)
 {
     const struct gemm *g = o->g;
@@ -80,8 +82,8 @@ static void equation7(const struct oracle *o, int64_t i, int64_t j, double c, st
 }
 
 /* error := |computed - exact| */
-static void true_error(const struct oracle *exact, const void *before, int64_t i, int64_t j, int part, double computed,
-                       struct ext *error)
+static void true_error(const struct oracle *exact, const void *before, int64_t i, int64_t j, int part,
+                       double computed, struct ext *error)
 {
     struct ext x;
 
@@ -100,9 +102,10 @@ struct sizes {
     int overflows;
 };
 
-/* Compare every finite entry of `after` with the exact product; plain: alpha = 1, beta = 0, so that Eq. 7 holds. */
-static void compare_entries(const struct gemm *g, int width, const void *before, const void *after, double reported,
-                            int plain, struct sizes *out)
+/* Compare every finite entry of `after` with the exact product; plain: alpha = 1, beta = 0, so that Eq. 7
+ * holds. */
+static void compare_entries(const struct gemm *g, int width, const void *before, const void *after,
+                            double reported, int plain, struct sizes *out)
 {
     struct oracle exact, rounded;
     struct ext error, bound;
@@ -124,8 +127,8 @@ static void compare_entries(const struct gemm *g, int width, const void *before,
         ext_set_double(&bound, reported);
         if (ext_cmp(&error, &bound) > 0) {
             gemm_print(g, "bound");
-            fprintf(stderr, "  entry (%lld, %lld) part %d: error %a above the bound %a of the report\n", (long long)i,
-                    (long long)j, part, ext_round(&error, 0), reported);
+            fprintf(stderr, "  entry (%lld, %lld) part %d: error %a above the bound %a of the report\n",
+                    (long long)i, (long long)j, part, ext_round(&error, 0), reported);
             fail();
         }
         out->largest_error = fmax(out->largest_error, ext_round(&error, 0));
@@ -168,22 +171,25 @@ static void check_bound(const struct gemm *g, struct request request, int kernel
     oracle_close(&o);
     if (report.exact != exact) {
         gemm_print(g, "exact");
-        fprintf(stderr, "  report.exact is %d, but the data say %d at width %d\n", report.exact, exact, width);
+        fprintf(stderr, "  report.exact is %d, but the data say %d at width %d\n", report.exact, exact,
+                width);
         fail();
     }
     compare_entries(g, width, before, after, report.bound, plain, &sizes);
-    if (plain && sizes.overflows == 0 && report.bound > 2 * sizes.largest_equation7 + 0x1p-1070) { /* not useless */
+    if (plain && sizes.overflows == 0 &&
+        report.bound > 2 * sizes.largest_equation7 + 0x1p-1070) { /* not useless */
         gemm_print(g, "bound");
-        fprintf(stderr, "  the bound %a is above twice the largest of Eq. 7, %a\n", report.bound, sizes.largest_equation7);
+        fprintf(stderr, "  the bound %a is above twice the largest of Eq. 7, %a\n", report.bound,
+                sizes.largest_equation7);
         fail();
     }
     free(before);
     free(after);
 }
 
-static const enum family finite[] = {FAMILY_UNIFORM, FAMILY_GRID, FAMILY_MAXIMA, FAMILY_INTEGERS, FAMILY_SMALL,
-                                     FAMILY_SUBNORMAL, FAMILY_ZEROS, FAMILY_CANCEL, FAMILY_TIES, FAMILY_TINY_TIES,
-                                     FAMILY_SPIKE};
+static const enum family finite[] = {FAMILY_UNIFORM, FAMILY_GRID,      FAMILY_MAXIMA, FAMILY_INTEGERS,
+                                     FAMILY_SMALL,   FAMILY_SUBNORMAL, FAMILY_ZEROS,  FAMILY_CANCEL,
+                                     FAMILY_TIES,    FAMILY_TINY_TIES, FAMILY_SPIKE};
 enum { FINITE_COUNT = sizeof finite / sizeof finite[0] };
 
 /* alpha = 1, beta = 0: also against Eq. 7. */
@@ -193,8 +199,20 @@ static void plain_products(void **state)
 
     (void)state;
     for (int n = 0; n < 4 * FINITE_COUNT * 6; n++) {
-        struct gemm g = {types[n % 4], n & 1 ? 'T' : 'N', n & 2 ? 'C' : 'N', 5, 4, 1 + (n * 7) % 40, {1, 0}, {0, 0},
-                         NULL, 0, NULL, 0, NULL, 0};
+        struct gemm g = {types[n % 4],
+                         n & 1 ? 'T' : 'N',
+                         n & 2 ? 'C' : 'N',
+                         5,
+                         4,
+                         1 + (n * 7) % 40,
+                         {1, 0},
+                         {0, 0},
+                         NULL,
+                         0,
+                         NULL,
+                         0,
+                         NULL,
+                         0};
 
         gemm_layout(&g, &arena, (struct padding){0, 1, 0}, 1);
         gemm_fill(&g, &r, finite[n / 4 % FINITE_COUNT], finite[rng_below(&r, FINITE_COUNT)], FAMILY_UNIFORM);
@@ -234,7 +252,8 @@ static void scaled_products(void **state)
             g.beta[1] = scalar_value(g.type, scalar[rng_below(&r, 7)]);
         }
         gemm_layout(&g, &arena, (struct padding){0, 0, 1}, 0);
-        gemm_fill(&g, &r, finite[rng_below(&r, FINITE_COUNT)], finite[rng_below(&r, FINITE_COUNT)], FAMILY_UNIFORM);
+        gemm_fill(&g, &r, finite[rng_below(&r, FINITE_COUNT)], finite[rng_below(&r, FINITE_COUNT)],
+                  FAMILY_UNIFORM);
         check_bound(&g, (struct request){REQUEST_MODULI, 3 + n % 25}, n % kernels.count, 0);
     }
 }
@@ -257,7 +276,8 @@ static void integers(void **state)
         gemm_fill(&g, &r, FAMILY_INTEGERS, FAMILY_INTEGERS, FAMILY_INTEGERS);
         expected = gemm_image(&g);
         oracle_gemm(&g, ORACLE_EXACT, expected);
-        assert_int_equal(gemm_run(kernels.ctx[n % kernels.count], &g, g.c, request_accuracy(request), &report), OZG_OK);
+        assert_int_equal(
+            gemm_run(kernels.ctx[n % kernels.count], &g, g.c, request_accuracy(request), &report), OZG_OK);
         assert_true(gemm_same(&g, g.c, expected, "integers"));
         assert_int_equal(report.exact, 1);
         free(expected);

@@ -48,10 +48,12 @@ static int cholesky(double *s)
     return 1;
 }
 
-/* S = X^T X is symmetric, the same on all micro-kernels, and positive definite with a small factor residual. */
+/* S = X^T X is symmetric, the same on all micro-kernels, and positive definite with a small factor residual.
+ */
 static void c13_cholesky_of_cross_product(void **state)
 {
-    static double x[ROWS * COLUMNS], s[COLUMNS * COLUMNS], first[COLUMNS * COLUMNS], factor[COLUMNS * COLUMNS];
+    static double x[ROWS * COLUMNS], s[COLUMNS * COLUMNS], first[COLUMNS * COLUMNS],
+        factor[COLUMNS * COLUMNS];
     const struct view v = {'d', 'N', x, ROWS};
     struct rng r = {13};
     double worst = 0;
@@ -59,8 +61,9 @@ static void c13_cholesky_of_cross_product(void **state)
     (void)state;
     family_fill(FAMILY_UNIFORM, &r, &v, 'A', ROWS, COLUMNS, x);
     for (int q = 0; q < kernels.count; q++) {
-        assert_int_equal(ozg_dgemm(kernels.ctx[q], 'T', 'N', COLUMNS, COLUMNS, ROWS, 1, x, ROWS, x, ROWS, 0, s, COLUMNS,
-                                   ozg_moduli(16), NULL), OZG_OK);
+        assert_int_equal(ozg_dgemm(kernels.ctx[q], 'T', 'N', COLUMNS, COLUMNS, ROWS, 1, x, ROWS, x, ROWS, 0,
+                                   s, COLUMNS, ozg_moduli(16), NULL),
+                         OZG_OK);
         if (q == 0)
             memcpy(first, s, sizeof s);
         assert_memory_equal(s, first, sizeof s);
@@ -74,7 +77,8 @@ static void c13_cholesky_of_cross_product(void **state)
             for (int p = 0; p <= j; p++)
                 sum += factor[i + p * COLUMNS] * factor[j + p * COLUMNS];
             assert_memory_equal(&s[i + j * COLUMNS], &s[j + i * COLUMNS], sizeof *s);
-            worst = fmax(worst, fabs(sum - s[i + j * COLUMNS]) / sqrt(s[i + i * COLUMNS] * s[j + j * COLUMNS]));
+            worst =
+                fmax(worst, fabs(sum - s[i + j * COLUMNS]) / sqrt(s[i + i * COLUMNS] * s[j + j * COLUMNS]));
         }
     }
     assert_true(worst <= COLUMNS * 0x1p-53); /* Cauchy-Schwarz and COLUMNS roundings */
@@ -97,16 +101,15 @@ static void add_product(struct ext *sum, double x, double y, double z)
     ext_clear(&factor);
 }
 
-/* Rows (first, rest, rest, ...) and constant columns; a first entry above the rest keeps -1 as the integer -1. */
+/* Rows (first, rest, rest, ...) and constant columns; a first entry above the rest keeps -1 as the integer
+ * -1. */
 static const struct constants {
     double first, rest, column;
     int width;
 } constants[] = {
-    {127, 127, 127, 9},
-    {-128, -128, -128, 9},
-    {127.5, 127.5, 127.5, 9},
-    {1 - 0x1p-53, 1 - 0x1p-53, 1 - 0x1p-53, 53},
-    {127, -1, 127, 7},    /* residues m - 1 and 127, where those of A are not negative */
+    {127, 127, 127, 9},       {-128, -128, -128, 9},
+    {127.5, 127.5, 127.5, 9}, {1 - 0x1p-53, 1 - 0x1p-53, 1 - 0x1p-53, 53},
+    {127, -1, 127, 7}, /* residues m - 1 and 127, where those of A are not negative */
     {-128, -1, -128, 8},
 };
 enum { CONSTANTS = sizeof constants / sizeof constants[0] };
@@ -114,7 +117,8 @@ enum { CONSTANTS = sizeof constants / sizeof constants[0] };
 /* The exact sum, rounded once, at every k where 8-bit sums, chunks or formulas of bits could break. */
 static void c15_constant_matrices(void **state)
 {
-    static const int64_t dims[] = {0, 1, 65535, 65536, 65537, 131071, 131072, 131073, 133144, 133145, 262147, 1048576};
+    static const int64_t dims[] = {0,      1,      65535,  65536,  65537,  131071,
+                                   131072, 131073, 133144, 133145, 262147, 1048576};
     struct ext exact;
 
     (void)state;
@@ -139,7 +143,8 @@ static void c15_constant_matrices(void **state)
             double c[4] = {7, 7, 7, 7};
 
             assert_int_equal(ozg_dgemm(kernels.ctx[kernel], 'T', 'N', 2, 2, k, 1, x, ld, y, ld, 0, c, 2,
-                                       ozg_width(v->width), NULL), OZG_OK);
+                                       ozg_width(v->width), NULL),
+                             OZG_OK);
             for (int i = 0; i < 4; i++)
                 assert_memory_equal(&c[i], &want, sizeof want);
         }

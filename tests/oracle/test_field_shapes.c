@@ -43,7 +43,8 @@ static void c06_empty_sizes(void **state)
 
     (void)state;
     for (int q = 0; q < 12 * kernels.count; q++) {
-        struct gemm g = {types[q % 4], 'N', 'T', 3, 3, 0, {1, 0}, {betas[q / 4 % 3], 0}, NULL, 1, NULL, 3, NULL, 5};
+        struct gemm g = {types[q % 4],          'N',  'T', 3,    3, 0,    {1, 0},
+                         {betas[q / 4 % 3], 0}, NULL, 1,   NULL, 3, NULL, 5};
         ozg_context *ctx = kernels.ctx[q / 12];
         const int parts = type_parts(g.type);
         struct rng r = {(uint64_t)q};
@@ -92,7 +93,8 @@ static void c08_row_length(void **state)
     }
 }
 
-/* m = 7, n = 61, k = 68; then every m, n and k in 1 .. 70, leading dimensions + {0, 1, 3}, any element alignment. */
+/* m = 7, n = 61, k = 68; then every m, n and k in 1 .. 70, leading dimensions + {0, 1, 3}, any element
+ * alignment. */
 static void c14_odd_sizes(void **state)
 {
     static const int64_t pads[] = {0, 1, 3};
@@ -100,8 +102,20 @@ static void c14_odd_sizes(void **state)
 
     (void)state;
     for (int q = 0; q < 3 * 70; q++) {
-        struct gemm g = {types[q % 4], q % 5 % 2 ? 'T' : 'N', q % 7 % 2 ? 'C' : 'N', 7, 61, 68, {1, 0}, {0, 0},
-                         NULL, 0, NULL, 0, NULL, 0};
+        struct gemm g = {types[q % 4],
+                         q % 5 % 2 ? 'T' : 'N',
+                         q % 7 % 2 ? 'C' : 'N',
+                         7,
+                         61,
+                         68,
+                         {1, 0},
+                         {0, 0},
+                         NULL,
+                         0,
+                         NULL,
+                         0,
+                         NULL,
+                         0};
 
         if (q > 0) {
             g.m = q % 3 == 0 ? q / 3 + 1 : rng_between(&r, 1, 70);
@@ -128,8 +142,9 @@ static void alternate(const struct gemm *g, char side, double x, double y)
 }
 
 /*
- * Integers whose residues are extreme: -128, 127 and alternating at a width that takes them as they are (8 and 7 bits), and
- * 22-bit integers that are 128 mod 256 and at an end of the residues mod 255 and 253 as well.
+ * Integers whose residues are extreme: -128, 127 and alternating at a width that takes them as they are (8
+ * and 7 bits), and 22-bit integers that are 128 mod 256 and at an end of the residues mod 255 and 253 as
+ * well.
  */
 static void c16_extreme_residues(void **state)
 {
@@ -145,9 +160,23 @@ static void c16_extreme_residues(void **state)
     }
     for (int q = 0; q < 7 * 8 * 8; q++) {
         double x = value[q / 7 % 8], y = value[q / 56];
-        struct gemm g = {types[q % 4 == 0 ? 3 : 1], q % 3 ? 'N' : 'T', q % 5 ? 'N' : 'T', 1 + q % 9, 9 - q % 8, dims[q % 7],
-                         {1, 0}, {0, 0}, NULL, 0, NULL, 0, NULL, 0};
-        int width = fabs(x) > 128 || fabs(y) > 128 ? 26 : x == -128 || x == 128 || y == -128 || y == 128 ? 8 : 7;
+        struct gemm g = {types[q % 4 == 0 ? 3 : 1],
+                         q % 3 ? 'N' : 'T',
+                         q % 5 ? 'N' : 'T',
+                         1 + q % 9,
+                         9 - q % 8,
+                         dims[q % 7],
+                         {1, 0},
+                         {0, 0},
+                         NULL,
+                         0,
+                         NULL,
+                         0,
+                         NULL,
+                         0};
+        int width = fabs(x) > 128 || fabs(y) > 128                   ? 26
+                    : x == -128 || x == 128 || y == -128 || y == 128 ? 8
+                                                                     : 7;
 
         gemm_layout(&g, &arena, (struct padding){0, 0, 0}, 1);
         alternate(&g, 'A', x, y);
@@ -198,10 +227,12 @@ static void c17_huge_stride(void **state)
             x[1][at] = near_b[i] = 1.0 / (i + 10);
             x[2][at] = near_c[i] = i;
         }
-        assert_int_equal(ozg_dgemm(kernels.ctx[q / 4], q & 1 ? 'T' : 'N', q & 2 ? 'T' : 'N', 3, 3, 3, 1, near_a, 3,
-                                   near_b, 3, 0.5, near_c, 3, ozg_moduli(16), NULL), OZG_OK);
-        assert_int_equal(ozg_dgemm(kernels.ctx[q / 4], q & 1 ? 'T' : 'N', q & 2 ? 'T' : 'N', 3, 3, 3, 1, x[0], FAR,
-                                   x[1], FAR, 0.5, x[2], FAR, ozg_moduli(16), NULL), OZG_OK);
+        assert_int_equal(ozg_dgemm(kernels.ctx[q / 4], q & 1 ? 'T' : 'N', q & 2 ? 'T' : 'N', 3, 3, 3, 1,
+                                   near_a, 3, near_b, 3, 0.5, near_c, 3, ozg_moduli(16), NULL),
+                         OZG_OK);
+        assert_int_equal(ozg_dgemm(kernels.ctx[q / 4], q & 1 ? 'T' : 'N', q & 2 ? 'T' : 'N', 3, 3, 3, 1, x[0],
+                                   FAR, x[1], FAR, 0.5, x[2], FAR, ozg_moduli(16), NULL),
+                         OZG_OK);
         for (int64_t j = 0; j < 3; j++)
             assert_memory_equal(x[2] + j * FAR, near_c + 3 * j, 3 * sizeof(double));
     }
@@ -212,8 +243,9 @@ static void c17_huge_stride(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c06_empty_sizes),      cmocka_unit_test(c08_row_length), cmocka_unit_test(c14_odd_sizes),
-        cmocka_unit_test(c16_extreme_residues), cmocka_unit_test(c17_huge_stride),
+        cmocka_unit_test(c06_empty_sizes), cmocka_unit_test(c08_row_length),
+        cmocka_unit_test(c14_odd_sizes),   cmocka_unit_test(c16_extreme_residues),
+        cmocka_unit_test(c17_huge_stride),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

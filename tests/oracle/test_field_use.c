@@ -60,8 +60,9 @@ static void c11_in_place(void **state)
         for (int where = 0; where < 3; where++) { /* C = A, C = B, C over the second half of A */
             double *out = where == 2 ? a + n * n / 2 : a;
 
-            assert_int_equal(ozg_dgemm(ctx, 'N', 'N', n, n, n, 1, where == 1 ? b : a, n, where == 1 ? a : b, n, 0, out, n,
-                                       ozg_moduli(15), NULL), OZG_E_ARG);
+            assert_int_equal(ozg_dgemm(ctx, 'N', 'N', n, n, n, 1, where == 1 ? b : a, n, where == 1 ? a : b,
+                                       n, 0, out, n, ozg_moduli(15), NULL),
+                             OZG_E_ARG);
             assert_memory_equal(a, copy, (size_t)(2 * n * n) * sizeof *copy);
         }
         assert_true(gemm_check(&kernels, &g, (struct request){REQUEST_MODULI, 15}));
@@ -72,7 +73,8 @@ static void c11_in_place(void **state)
     }
 }
 
-/* A A^T from one buffer and A (2 A)^T from a copy: both bitwise symmetric, for every kernel and thread count. */
+/* A A^T from one buffer and A (2 A)^T from a copy: both bitwise symmetric, for every kernel and thread count.
+ */
 static void c12_symmetry(void **state)
 {
     struct rng r = {12};
@@ -95,8 +97,9 @@ static void c12_symmetry(void **state)
         cfg.threads = 1 + q % 3;
         cfg.kernel = kernels.name[q / 2 % kernels.count];
         assert_int_equal(ozg_create(&ctx, &cfg), OZG_OK);
-        assert_int_equal(ozg_dgemm(ctx, 'N', 'T', m, m, k, 1, a, ld, q & 4 ? twice : a, ld, 0, c, m, ozg_moduli(14), NULL),
-                         OZG_OK);
+        assert_int_equal(
+            ozg_dgemm(ctx, 'N', 'T', m, m, k, 1, a, ld, q & 4 ? twice : a, ld, 0, c, m, ozg_moduli(14), NULL),
+            OZG_OK);
         for (int64_t i = 0; i < m; i++) {
             assert_true(c[i + i * m] >= 0);
             for (int64_t j = 0; j < i; j++)
@@ -115,8 +118,10 @@ enum { C18_M = 64, C18_K = 96, C18_N = 48, C18_MORE = 6 };
 static void c18_row_independence(void **state)
 {
     struct rng r = {18};
-    double *a = matrix(&r, FAMILY_UNIFORM, C18_M + C18_MORE, C18_K), *w = matrix(&r, FAMILY_UNIFORM, C18_K, C18_N);
-    double *at = malloc(sizeof *at * (C18_M + C18_MORE) * C18_K), *c = malloc(sizeof *c * (C18_M + C18_MORE) * C18_N);
+    double *a = matrix(&r, FAMILY_UNIFORM, C18_M + C18_MORE, C18_K),
+           *w = matrix(&r, FAMILY_UNIFORM, C18_K, C18_N);
+    double *at = malloc(sizeof *at * (C18_M + C18_MORE) * C18_K),
+           *c = malloc(sizeof *c * (C18_M + C18_MORE) * C18_N);
     double row0[C18_N], column0[C18_N], x;
 
     (void)state;
@@ -132,16 +137,18 @@ static void c18_row_independence(void **state)
     }
     for (int kernel = 0; kernel < kernels.count; kernel++) {
         for (int m = 1; m <= C18_M + C18_MORE; m++) {
-            assert_int_equal(ozg_dgemm(kernels.ctx[kernel], 'N', 'N', m, C18_N, C18_K, 1, a, C18_M + C18_MORE, w, C18_K, 0,
-                                       c, m, ozg_moduli(14), NULL), OZG_OK);
+            assert_int_equal(ozg_dgemm(kernels.ctx[kernel], 'N', 'N', m, C18_N, C18_K, 1, a, C18_M + C18_MORE,
+                                       w, C18_K, 0, c, m, ozg_moduli(14), NULL),
+                             OZG_OK);
             for (int j = 0; j < C18_N; j++) {
                 if (m == 1)
                     row0[j] = c[j];
                 assert_memory_equal(&c[j * m], &row0[j], sizeof *c);
             }
             /* the transposed game: m columns of the transposed matrix behind W^T */
-            assert_int_equal(ozg_dgemm(kernels.ctx[kernel], 'T', 'N', C18_N, m, C18_K, 1, w, C18_K, at, C18_K, 0, c, C18_N,
-                                       ozg_moduli(14), NULL), OZG_OK);
+            assert_int_equal(ozg_dgemm(kernels.ctx[kernel], 'T', 'N', C18_N, m, C18_K, 1, w, C18_K, at, C18_K,
+                                       0, c, C18_N, ozg_moduli(14), NULL),
+                             OZG_OK);
             if (m == 1)
                 memcpy(column0, c, sizeof column0);
             assert_memory_equal(c, column0, sizeof column0);
@@ -169,7 +176,8 @@ static void c29_changed_operand(void **state)
         struct gemm g = {'d', 'N', 'N', 40, n, k, {1, 0}, {0, 0}, a, 40, buffer, k + q % 2 * (40 - k), c, 40};
         struct view vb = {'d', 'N', buffer, g.ldb};
 
-        family_fill(q % 3 ? FAMILY_SPIKE : FAMILY_INTEGERS, &r, &vb, 'B', k, n, buffer); /* new data, same address */
+        family_fill(q % 3 ? FAMILY_SPIKE : FAMILY_INTEGERS, &r, &vb, 'B', k, n,
+                    buffer); /* new data, same address */
         assert_true(gemm_check(&kernels, &g, (struct request){REQUEST_MODULI, 15}));
         buffer[(size_t)rng_below(&r, (uint64_t)k)] *= -3; /* one entry changed in place */
         assert_true(gemm_check(&kernels, &g, (struct request){REQUEST_MODULI, 15}));

@@ -1,5 +1,6 @@
 /*
- * test_field_values.c - failure cases from the field about values: C01 to C05, C28, C30 of doc/field-cases.md.
+ * test_field_values.c - failure cases from the field about values: C01 to C05, C28, C30 of
+ * doc/field-cases.md.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -54,7 +55,8 @@ static void set_odd_nan(char type, void *c, int64_t at)
         memcpy((double *)c + at, &wide, sizeof wide);
 }
 
-/* alpha = 0 with C = {-0, 1, NaN, ...}: 0 for beta 0, C for beta 1, -2 C for beta -2. A and B may be unreadable. */
+/* alpha = 0 with C = {-0, 1, NaN, ...}: 0 for beta 0, C for beta 1, -2 C for beta -2. A and B may be
+ * unreadable. */
 static void c01_one(char type, double beta, ozg_context *ctx)
 {
     struct gemm g = {type, 'N', 'N', 4, 3, 5, {0, 0}, {beta, 0}, NULL, 0, NULL, 0, NULL, 0};
@@ -92,7 +94,8 @@ static void c01_scalars_of_zero(void **state)
         c01_one(types[q % 4], 0, kernels.ctx[q / 4]);
         c01_one(types[q % 4], 1, kernels.ctx[q / 4]);
         c01_one(types[q % 4], -2, kernels.ctx[q / 4]);
-        gemm_layout(&g, &arena, (struct padding){0, 0, 0}, 0); /* readable, but full of Inf and NaN; C all NaN */
+        gemm_layout(&g, &arena, (struct padding){0, 0, 0},
+                    0); /* readable, but full of Inf and NaN; C all NaN */
         gemm_fill(&g, &r, FAMILY_SPECIAL, FAMILY_SPECIAL, FAMILY_SMALL);
         memset(g.c, 0xFF, gemm_image_bytes(&g));
         assert_int_equal(gemm_run(kernels.ctx[q / 4], &g, g.c, ozg_moduli(16), NULL), OZG_OK);
@@ -106,8 +109,20 @@ static void c02_zero_times_infinity(void **state)
 {
     (void)state;
     for (int q = 0; q < 4 * 16 * 4; q++) {
-        struct gemm g = {types[q % 4], q & 64 ? 'T' : 'N', q & 128 ? 'C' : 'N', 1 + q / 4 % 4, 1 + q / 16 % 4, 1,
-                         {1, 0}, {0, 0}, NULL, 0, NULL, 0, NULL, 0};
+        struct gemm g = {types[q % 4],
+                         q & 64 ? 'T' : 'N',
+                         q & 128 ? 'C' : 'N',
+                         1 + q / 4 % 4,
+                         1 + q / 16 % 4,
+                         1,
+                         {1, 0},
+                         {0, 0},
+                         NULL,
+                         0,
+                         NULL,
+                         0,
+                         NULL,
+                         0};
 
         gemm_layout(&g, &arena, (struct padding){0, 0, 0}, 1);
         for (int64_t i = 0; i < g.m * type_parts(g.type); i++)
@@ -119,8 +134,20 @@ static void c02_zero_times_infinity(void **state)
             same_number(g.type, g.c, i, quiet_nan());
     }
     for (int q = 0; q < 16; q++) {
-        struct gemm g = {types[q % 4], q & 4 ? 'T' : 'N', q & 8 ? 'T' : 'N', 6, 5, 64, {1, 0}, {0, 0},
-                         NULL, 0, NULL, 0, NULL, 0};
+        struct gemm g = {types[q % 4],
+                         q & 4 ? 'T' : 'N',
+                         q & 8 ? 'T' : 'N',
+                         6,
+                         5,
+                         64,
+                         {1, 0},
+                         {0, 0},
+                         NULL,
+                         0,
+                         NULL,
+                         0,
+                         NULL,
+                         0};
         struct rng r = {(uint64_t)q};
         struct view b;
 
@@ -173,17 +200,20 @@ static void c03_subnormals(void **state)
     c03_one('s', 0, -149);
     c03_one('s', 120, -149);
     c03_one('c', 0, -149);
-    for (int kernel = 0; kernel < kernels.count; kernel++) { /* one row that mixes normal and subnormal numbers */
+    for (int kernel = 0; kernel < kernels.count;
+         kernel++) { /* one row that mixes normal and subnormal numbers */
         for (int p = 0; p < 4; p++) {
             double unit[4] = {0, 0, 0, 0};
 
             unit[p] = 1;
-            assert_int_equal(ozg_dgemm(kernels.ctx[kernel], 'T', 'N', 1, 1, 4, one, mixed, 4, unit, 4, 0, &c[p], 1,
-                                       ozg_width(54), NULL), OZG_OK);
+            assert_int_equal(ozg_dgemm(kernels.ctx[kernel], 'T', 'N', 1, 1, 4, one, mixed, 4, unit, 4, 0,
+                                       &c[p], 1, ozg_width(54), NULL),
+                             OZG_OK);
         }
         assert_memory_equal(c, mixed, sizeof mixed);
-        assert_int_equal(ozg_sgemm(kernels.ctx[kernel], 'N', 'N', 4, 1, 1, one_single, mixed_single, 4, &one_single, 1,
-                                   0, d, 4, ozg_width(24), NULL), OZG_OK);
+        assert_int_equal(ozg_sgemm(kernels.ctx[kernel], 'N', 'N', 4, 1, 1, one_single, mixed_single, 4,
+                                   &one_single, 1, 0, d, 4, ozg_width(24), NULL),
+                         OZG_OK);
         assert_memory_equal(d, mixed_single, sizeof mixed_single);
     }
 }
@@ -197,24 +227,28 @@ static void c04_signs_of_zero(void **state)
     for (int q = 0; q < kernels.count; q++) {
         double c = 0.0, d[2] = {7, 7};
 
-        assert_int_equal(ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, 0, &one, 1, &one, 1, -1, &c, 1, ozg_moduli(8),
-                                   NULL), OZG_OK);
+        assert_int_equal(
+            ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, 0, &one, 1, &one, 1, -1, &c, 1, ozg_moduli(8), NULL),
+            OZG_OK);
         same_number('d', &c, 0, -0.0);
-        assert_int_equal(ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 0, 1, &one, 1, &one, 1, 1, &c, 1, ozg_moduli(8),
-                                   NULL), OZG_OK);
+        assert_int_equal(
+            ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 0, 1, &one, 1, &one, 1, 1, &c, 1, ozg_moduli(8), NULL),
+            OZG_OK);
         same_number('d', &c, 0, -0.0);
         for (int m = 1; m <= 2; m++) {
             for (int t = 0; t < 2; t++) {
                 d[0] = d[1] = 7;
-                assert_int_equal(ozg_dgemm(kernels.ctx[q], t ? 'T' : 'N', 'N', m, 1, 1, 1, minus, t ? 1 : 2, &one, 1, 0,
-                                           d, 2, ozg_moduli(8), NULL), OZG_OK);
+                assert_int_equal(ozg_dgemm(kernels.ctx[q], t ? 'T' : 'N', 'N', m, 1, 1, 1, minus, t ? 1 : 2,
+                                           &one, 1, 0, d, 2, ozg_moduli(8), NULL),
+                                 OZG_OK);
                 same_number('d', d, 0, 0.0);
                 same_number('d', d, 1, m == 2 ? 0.0 : 7);
             }
         }
         c = -0.0; /* 0 x 1 + 1 x -0: +0, as doc/numerics.md says */
-        assert_int_equal(ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, -1, minus, 1, &one, 1, 1, &c, 1, ozg_moduli(8),
-                                   NULL), OZG_OK);
+        assert_int_equal(ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, -1, minus, 1, &one, 1, 1, &c, 1,
+                                   ozg_moduli(8), NULL),
+                         OZG_OK);
         same_number('d', &c, 0, 0.0);
     }
 }
@@ -242,19 +276,23 @@ static void c05_scaled_near_overflow(void **state)
             y[i] = q % 7 == 4 || q % 7 == 5 ? remainder(y[i], 1024) / 1024 : y[i];
             b[i] = ldexp(y[i], q % 7 == 6 ? p : -p);
         }
-        assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 6, 5, 4, 1, x, 6, y, 4, 0, want, 6, ozg_moduli(17), NULL), OZG_OK);
+        assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 6, 5, 4, 1, x, 6, y, 4, 0, want, 6, ozg_moduli(17), NULL),
+                         OZG_OK);
         assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 6, 5, 4, q % 7 == 6 ? 0x1p-900 : 1, a, 6, b, 4, 0, c, 6,
-                                   ozg_moduli(17), NULL), OZG_OK);
+                                   ozg_moduli(17), NULL),
+                         OZG_OK);
         assert_memory_equal(c, want, sizeof c);
     }
     for (int q = 0; q < kernels.count; q++) {
         const double big = 0x1p600;
 
-        assert_int_equal(ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, 1, &big, 1, &big, 1, 0, c, 1, ozg_moduli(17),
-                                   NULL), OZG_OK);
+        assert_int_equal(
+            ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, 1, &big, 1, &big, 1, 0, c, 1, ozg_moduli(17), NULL),
+            OZG_OK);
         same_number('d', c, 0, HUGE_VAL);
-        assert_int_equal(ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, -1, &big, 1, &big, 1, 0, c, 1, ozg_moduli(17),
-                                   NULL), OZG_OK);
+        assert_int_equal(
+            ozg_dgemm(kernels.ctx[q], 'N', 'N', 1, 1, 1, -1, &big, 1, &big, 1, 0, c, 1, ozg_moduli(17), NULL),
+            OZG_OK);
         same_number('d', c, 0, -HUGE_VAL);
     }
 }
@@ -270,7 +308,8 @@ static double c28_entry(int kind, struct rng *r, char side)
     case 1:
         return u;
     case 2:
-        return (double)rng_between(r, -20, 20) * (side == 'A' ? 3.14159265358979323846 : 2.71828182845904523536);
+        return (double)rng_between(r, -20, 20) *
+               (side == 'A' ? 3.14159265358979323846 : 2.71828182845904523536);
     default:
         return ldexp(u - 0.5, (int)rng_between(r, -27, 27));
     }
@@ -298,7 +337,8 @@ static double largest_error(const struct oracle *exact, const double *c)
     return largest;
 }
 
-/* More moduli never make it worse, and in the end every entry is correctly rounded; 50 moduli and more are refused. */
+/* More moduli never make it worse, and in the end every entry is correctly rounded; 50 moduli and more are
+ * refused. */
 static void c28_more_moduli(void **state)
 {
     static const int64_t dims[] = {5, 300, 4000};
@@ -355,8 +395,10 @@ static void c30_scaled_rows_and_columns(void **state)
     for (int kernel = 0; kernel < kernels.count; kernel++) {
         ozg_context *ctx = kernels.ctx[kernel];
 
-        assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 64, 64, 64, 1, x, 64, y, 64, 0, want, 64, ozg_moduli(15), NULL), OZG_OK);
-        assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 64, 64, 64, 1, a, 64, b, 64, 0, c, 64, ozg_moduli(15), NULL), OZG_OK);
+        assert_int_equal(
+            ozg_dgemm(ctx, 'N', 'N', 64, 64, 64, 1, x, 64, y, 64, 0, want, 64, ozg_moduli(15), NULL), OZG_OK);
+        assert_int_equal(
+            ozg_dgemm(ctx, 'N', 'N', 64, 64, 64, 1, a, 64, b, 64, 0, c, 64, ozg_moduli(15), NULL), OZG_OK);
         for (int q = 0; q < 64 * 64; q++)
             c[q] = ldexp(c[q], q % 64 % 61 + q / 64 % 61);
         assert_memory_equal(c, want, sizeof c);
@@ -366,8 +408,10 @@ static void c30_scaled_rows_and_columns(void **state)
 
         gemm_layout(&g, &arena, (struct padding){0, 0, 0}, 1);
         for (int i = 0; i < 1000; i++) {
-            number_set(g.type, (void *)(uintptr_t)g.a, i, 0.001 + ldexp((double)(rng_next(&r) >> 11), -53) / 10);
-            number_set(g.type, (void *)(uintptr_t)g.b, i, 0.001 + ldexp((double)(rng_next(&r) >> 11), -53) / 10);
+            number_set(g.type, (void *)(uintptr_t)g.a, i,
+                       0.001 + ldexp((double)(rng_next(&r) >> 11), -53) / 10);
+            number_set(g.type, (void *)(uintptr_t)g.b, i,
+                       0.001 + ldexp((double)(rng_next(&r) >> 11), -53) / 10);
         }
         assert_true(gemm_check(&kernels, &g, (struct request){REQUEST_MODULI, 15}));
     }
@@ -376,9 +420,12 @@ static void c30_scaled_rows_and_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c01_scalars_of_zero),      cmocka_unit_test(c02_zero_times_infinity),
-        cmocka_unit_test(c03_subnormals),           cmocka_unit_test(c04_signs_of_zero),
-        cmocka_unit_test(c05_scaled_near_overflow), cmocka_unit_test(c28_more_moduli),
+        cmocka_unit_test(c01_scalars_of_zero),
+        cmocka_unit_test(c02_zero_times_infinity),
+        cmocka_unit_test(c03_subnormals),
+        cmocka_unit_test(c04_signs_of_zero),
+        cmocka_unit_test(c05_scaled_near_overflow),
+        cmocka_unit_test(c28_more_moduli),
         cmocka_unit_test(c30_scaled_rows_and_columns),
     };
 

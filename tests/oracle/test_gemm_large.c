@@ -1,9 +1,10 @@
 /*
- * test_gemm_large.c - long k and larger shapes, bit for bit against FLINT's exact product, on every micro-kernel.
+ * test_gemm_large.c - long k and larger shapes, bit for bit against FLINT, on every micro-kernel.
  * ctest: full
  *
- * The inner dimensions are those at which something in an implementation changes: 64 and 128 (unrolling), 65536 and
- * 131072 (signed 8-bit sums in 32 bits, chunks of k), 133144 (127^2 k < 2^31), 262144 and beyond (several chunks).
+ * The inner dimensions are those at which something in an implementation changes: 64 and 128 (unrolling),
+ * 65536 and 131072 (signed 8-bit sums in 32 bits, chunks of k), 133144 (127^2 k < 2^31), 262144 and beyond
+ * (several chunks).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -32,7 +33,8 @@ static int close_all(void **state)
 }
 
 /* One product in an arena of its own size. */
-static void check(char type, const char trans[2], int64_t m, int64_t n, int64_t k, enum family f, struct request request)
+static void check(char type, const char trans[2], int64_t m, int64_t n, int64_t k, enum family f,
+                  struct request request)
 {
     struct gemm g = {type, trans[0], trans[1], m, n, k, {1, 0}, {0, 0}, NULL, 0, NULL, 0, NULL, 0};
     struct rng r = {(uint64_t)(k * 100 + m * 10 + n)};
@@ -58,8 +60,9 @@ static struct request moduli(int s)
 
 static void long_k(void **state)
 {
-    static const int64_t dims[] = {1, 2, 63, 64, 65, 66, 127, 128, 129, 1000, 4096, 65535, 65536, 65537, 131071, 131072,
-                                   131073, 133144, 133145, 262147, 300000};
+    static const int64_t dims[] = {1,      2,      63,     64,     65,     66,     127,
+                                   128,    129,    1000,   4096,   65535,  65536,  65537,
+                                   131071, 131072, 131073, 133144, 133145, 262147, 300000};
 
     (void)state;
     for (size_t q = 0; q < sizeof dims / sizeof dims[0]; q++) {

@@ -1,5 +1,6 @@
 /*
- * test_gemm_small.c - products up to 20 x 20 x 20 of every kind, on every micro-kernel, bit for bit against the oracle.
+ * test_gemm_small.c - products up to 20 x 20 x 20 of every kind, on every micro-kernel, bit for bit against
+ * the oracle.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -39,8 +40,20 @@ static void every_transpose(void **state)
 
     (void)state;
     for (int n = 0; n < 4 * 36 * 4; n++) {
-        struct gemm g = {types[n % 4], trans[n / 4 % 6], trans[n / 24 % 6], 5, 3, 7, {1, 0}, {0, 0},
-                         NULL, 0, NULL, 0, NULL, 0};
+        struct gemm g = {types[n % 4],
+                         trans[n / 4 % 6],
+                         trans[n / 24 % 6],
+                         5,
+                         3,
+                         7,
+                         {1, 0},
+                         {0, 0},
+                         NULL,
+                         0,
+                         NULL,
+                         0,
+                         NULL,
+                         0};
 
         if (n / 144 % 2 == 1) {
             g.m = 9;
@@ -78,7 +91,8 @@ static void every_alpha_beta(void **state)
     }
 }
 
-/* Every shape with sizes 0, 1, 2, 3, 8, 9 for real double, at the width that keeps the data exact and at a small one. */
+/* Every shape with sizes 0, 1, 2, 3, 8, 9 for real double, at the width that keeps the data exact and at a
+ * small one. */
 static void every_small_shape(void **state)
 {
     static const int64_t size[] = {0, 1, 2, 3, 8, 9};
@@ -86,8 +100,20 @@ static void every_small_shape(void **state)
 
     (void)state;
     for (int n = 0; n < 216; n++) {
-        struct gemm g = {types[n % 4], n & 4 ? 'T' : 'N', n & 8 ? 'C' : 'N', size[n % 6], size[n / 6 % 6],
-                         size[n / 36], {1, 0}, {1, 0}, NULL, 0, NULL, 0, NULL, 0};
+        struct gemm g = {types[n % 4],
+                         n & 4 ? 'T' : 'N',
+                         n & 8 ? 'C' : 'N',
+                         size[n % 6],
+                         size[n / 6 % 6],
+                         size[n / 36],
+                         {1, 0},
+                         {1, 0},
+                         NULL,
+                         0,
+                         NULL,
+                         0,
+                         NULL,
+                         0};
 
         gemm_layout(&g, &arena, (struct padding){n % 2, 0, n % 3}, n / 3 % 2);
         gemm_fill(&g, &r, FAMILY_UNIFORM, FAMILY_GRID, FAMILY_INTEGERS);
@@ -103,7 +129,8 @@ static void every_pair_of_families(void **state)
     (void)state;
     for (int n = 0; n < 4 * FAMILY_COUNT * FAMILY_COUNT; n++) {
         enum family fa = (enum family)(n / 4 % FAMILY_COUNT), fb = (enum family)(n / 4 / FAMILY_COUNT);
-        struct gemm g = {types[n % 4], 'T', 'N', 4, 5, 6, {1, 0}, {(double)(n % 3) - 1, 0}, NULL, 0, NULL, 0, NULL, 0};
+        struct gemm g = {types[n % 4], 'T', 'N',  4, 5,    6, {1, 0}, {(double)(n % 3) - 1, 0},
+                         NULL,         0,   NULL, 0, NULL, 0};
 
         gemm_layout(&g, &arena, (struct padding){1, 0, 1}, n % 2);
         gemm_fill(&g, &r, fa, fb, fa);
@@ -129,8 +156,8 @@ static void random_products(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_transpose),        cmocka_unit_test(every_alpha_beta),
-        cmocka_unit_test(every_small_shape),      cmocka_unit_test(every_pair_of_families),
+        cmocka_unit_test(every_transpose),   cmocka_unit_test(every_alpha_beta),
+        cmocka_unit_test(every_small_shape), cmocka_unit_test(every_pair_of_families),
         cmocka_unit_test(random_products),
     };
 

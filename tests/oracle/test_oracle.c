@@ -1,5 +1,6 @@
 /*
- * test_oracle.c - the oracle itself, against what it does not use: fma(), long division by hand, two product routes.
+ * test_oracle.c - the oracle itself, against what it does not use: fma(), long division by hand, two product
+ * routes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -142,7 +143,8 @@ static void known_roundings(void **state)
 static void known_widths(void **state)
 {
     const double a[] = {1 - 0x1p-53, 0.5 + 0x1p-5, 0.5 + 0x1p-4, -0x1p-5};
-    const double want[] = {16, 8, 9, 0}; /* t = 4, D = 4 - 0: 8.5 -> 8, 9 -> 9, -0.5 -> 0; the first rounds up to 2^4 */
+    const double want[] = {16, 8, 9,
+                           0}; /* t = 4, D = 4 - 0: 8.5 -> 8, 9 -> 9, -0.5 -> 0; the first rounds up to 2^4 */
     double c[4] = {7, 7, 7, 7}, b = 1;
     struct gemm g = {'d', 'N', 'N', 4, 1, 1, {1, 0}, {0, 0}, a, 4, &b, 1, c, 4};
     struct gemm t = {'d', 'N', 'N', 1, 4, 1, {1, 0}, {0, 0}, &b, 1, c, 1, c, 1};
@@ -191,7 +193,7 @@ static void two_routes(void **state)
         piece = gemm_image(&g);
         oracle_gemm(&g, 60, whole); /* 27000 terms: FLINT */
         part = g;
-        part.k = 15;                /* 13500 terms: GMP */
+        part.k = 15; /* 13500 terms: GMP */
         oracle_gemm(&part, 60, piece);
         part.a = (const char *)g.a + 15 * type_bytes(g.type);
         part.b = (const char *)g.b + 15 * (size_t)g.ldb * type_bytes(g.type);
@@ -208,8 +210,9 @@ static void two_routes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounding),        cmocka_unit_test(fused_multiply_add), cmocka_unit_test(special_values),
-        cmocka_unit_test(known_roundings), cmocka_unit_test(known_widths),       cmocka_unit_test(two_routes),
+        cmocka_unit_test(rounding),       cmocka_unit_test(fused_multiply_add),
+        cmocka_unit_test(special_values), cmocka_unit_test(known_roundings),
+        cmocka_unit_test(known_widths),   cmocka_unit_test(two_routes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,8 +21,8 @@ static const struct {
     double log2_product;
     int width[4];
 } table2[] = {
-    {4, 31.9, {9, 8, 7, 6}},      {6, 47.8, {17, 16, 15, 14}},   {8, 63.6, {25, 24, 23, 22}},
-    {10, 79.3, {33, 32, 31, 30}}, {12, 94.9, {41, 40, 39, 38}},  {14, 110.4, {49, 48, 47, 46}},
+    {4, 31.9, {9, 8, 7, 6}},       {6, 47.8, {17, 16, 15, 14}},   {8, 63.6, {25, 24, 23, 22}},
+    {10, 79.3, {33, 32, 31, 30}},  {12, 94.9, {41, 40, 39, 38}},  {14, 110.4, {49, 48, 47, 46}},
     {16, 125.6, {56, 55, 54, 53}}, {18, 140.8, {64, 63, 62, 61}}, {20, 155.8, {71, 70, 69, 68}},
     {22, 170.6, {79, 78, 77, 76}}, {24, 185.2, {86, 85, 84, 83}},
 };
@@ -88,12 +88,28 @@ static void products_by_search(void **state)
     assert_int_equal(mpz_get_ui(widths_product(3)), best3);
 }
 
-/* Every s, every type, inner dimensions on both sides of each power of two and at the place where t changes. */
+/* Every s, every type, inner dimensions on both sides of each power of two and at the place where t changes.
+ */
 static void library_widths(void **state)
 {
     static const char type[] = {'s', 'd', 'c', 'z'};
-    static const int64_t dims[] = {0, 1, 2, 3, 7, 1023, 1024, 1025, 4095, 4096, 4097, 65535, 65536, 65537, 300000,
-                                   1048576, INT64_C(1) << 40};
+    static const int64_t dims[] = {0,
+                                   1,
+                                   2,
+                                   3,
+                                   7,
+                                   1023,
+                                   1024,
+                                   1025,
+                                   4095,
+                                   4096,
+                                   4097,
+                                   65535,
+                                   65536,
+                                   65537,
+                                   300000,
+                                   1048576,
+                                   INT64_C(1) << 40};
 
     (void)state;
     for (int s = -1; s <= 55; s++) {
@@ -121,8 +137,10 @@ static void library_width_edges(void **state)
                 continue;
             assert_int_equal(ozg_width_of_moduli('d', (int64_t)mpz_get_ui(k), s), t);
             assert_true(ozg_width_of_moduli('d', (int64_t)mpz_get_ui(k) + 1, s) < t);
-            assert_int_equal(ozg_width_of_moduli('z', (int64_t)mpz_get_ui(k) / 2, s), mpz_cmp_ui(k, 1) > 0 ? t
-                             : widths_width('z', 0, s) < 1 ? 0 : widths_width('z', 0, s));
+            assert_int_equal(ozg_width_of_moduli('z', (int64_t)mpz_get_ui(k) / 2, s),
+                             mpz_cmp_ui(k, 1) > 0          ? t
+                             : widths_width('z', 0, s) < 1 ? 0
+                                                           : widths_width('z', 0, s));
         }
     }
     mpz_clear(k);
@@ -151,8 +169,9 @@ static void moduli_for_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paper_tables),        cmocka_unit_test(products_by_search), cmocka_unit_test(library_widths),
-        cmocka_unit_test(library_width_edges), cmocka_unit_test(moduli_for_bits),
+        cmocka_unit_test(paper_tables),    cmocka_unit_test(products_by_search),
+        cmocka_unit_test(library_widths),  cmocka_unit_test(library_width_edges),
+        cmocka_unit_test(moduli_for_bits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

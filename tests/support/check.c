@@ -87,7 +87,8 @@ int gemm_same(const struct gemm *g, const void *actual, const void *expected, co
 
     if (bytes == 0 || memcmp(actual, expected, bytes) == 0)
         return 1;
-    while (memcmp((const char *)actual + (size_t)at * number, (const char *)expected + (size_t)at * number, number) == 0)
+    while (memcmp((const char *)actual + (size_t)at * number, (const char *)expected + (size_t)at * number,
+                  number) == 0)
         at++;
     gemm_print(g, label);
     fprintf(stderr, "  row %lld column %lld part %d: got %a, expected %a (C was %a)%s\n",
@@ -124,8 +125,8 @@ void kernels_close(struct kernels *k)
 }
 
 /* Run g on one context; C is given back as it was. */
-static int check_one(const struct gemm *g, ozg_context *ctx, const char *name, struct request request, ozg_status want,
-                     const void *before, const void *expected)
+static int check_one(const struct gemm *g, ozg_context *ctx, const char *name, struct request request,
+                     ozg_status want, const void *before, const void *expected)
 {
     const size_t bytes = gemm_image_bytes(g);
     ozg_status got = gemm_run(ctx, g, g->c, request_accuracy(request), NULL);
@@ -154,7 +155,8 @@ int gemm_check(const struct kernels *k, const struct gemm *g, struct request req
     if (width >= 1)
         oracle_gemm(g, width, expected);
     for (int i = 0; i < k->count; i++)
-        ok &= check_one(g, k->ctx[i], k->name[i], request, width >= 1 ? OZG_OK : OZG_E_UNSUPPORTED, before, expected);
+        ok &= check_one(g, k->ctx[i], k->name[i], request, width >= 1 ? OZG_OK : OZG_E_UNSUPPORTED, before,
+                        expected);
     free(before);
     free(expected);
     return ok;
@@ -168,9 +170,20 @@ int scalar_count(void)
 double scalar_value(char type, int index)
 {
     const int single = type_is_single(type);
-    const double value[] = {0, -0.0, 1, -1, 0.125, 1.0 / 3, single ? 1e38 : 1e300, single ? 1e-41 : 1e-310,
-                            3.14159265358979323846, HUGE_VAL, -HUGE_VAL, quiet_nan(),
-                            single ? 0x1p-149 : 0x1p-1074, single ? -0x1.fffffep127 : -0x1.fffffffffffffp1023};
+    const double value[] = {0,
+                            -0.0,
+                            1,
+                            -1,
+                            0.125,
+                            1.0 / 3,
+                            single ? 1e38 : 1e300,
+                            single ? 1e-41 : 1e-310,
+                            3.14159265358979323846,
+                            HUGE_VAL,
+                            -HUGE_VAL,
+                            quiet_nan(),
+                            single ? 0x1p-149 : 0x1p-1074,
+                            single ? -0x1.fffffep127 : -0x1.fffffffffffffp1023};
 
     return single ? (double)(float)value[index] : value[index];
 }
@@ -213,7 +226,8 @@ static struct request random_request(struct rng *r, char type, int64_t k)
     return q;
 }
 
-void gemm_random(struct gemm *g, struct rng *r, struct arena *arena, char type, int largest, struct request *request)
+void gemm_random(struct gemm *g, struct rng *r, struct arena *arena, char type, int largest,
+                 struct request *request)
 {
     static const char trans[] = {'N', 'T', 'C', 'n', 't', 'c'};
     struct padding pad;

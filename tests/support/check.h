@@ -1,5 +1,6 @@
 /*
- * check.h - lay out a product in guarded memory with dirty padding, run it and compare every bit with the oracle.
+ * check.h - lay out a product in guarded memory with dirty padding, run it and compare every bit with the
+ * oracle.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,8 +26,9 @@ struct padding {
 };
 
 /*
- * gemm_layout() - with type, transa, transb, m, n, k of g set, choose the leading dimensions, place A, B and C in the arena
- * (at_tail: against the page behind, else the page before) and fill them with NaN, which stays in the padding.
+ * gemm_layout() - with type, transa, transb, m, n, k of g set, choose the leading dimensions, place A, B and
+ * C in the arena (at_tail: against the page behind, else the page before) and fill them with NaN, which stays
+ * in the padding.
  */
 void gemm_layout(struct gemm *g, struct arena *r, struct padding pad, int at_tail);
 
@@ -39,7 +41,8 @@ size_t gemm_image_bytes(const struct gemm *g);
 /* gemm_image() - a copy of C with its padding, to be freed; never NULL. */
 void *gemm_image(const struct gemm *g);
 
-/* gemm_same() - compare two images of C bit for bit; says on standard error where they differ and returns 0. */
+/* gemm_same() - compare two images of C bit for bit; says on standard error where they differ and returns 0.
+ */
 int gemm_same(const struct gemm *g, const void *actual, const void *expected, const char *label);
 
 /* All micro-kernels of this machine, each in a context of its own. */
@@ -56,18 +59,22 @@ int kernels_open(struct kernels *k, int threads);
 void kernels_close(struct kernels *k);
 
 /*
- * gemm_check() - run g on every kernel and compare C and its padding with the oracle bit for bit; where the request cannot
- * be served, expect OZG_E_UNSUPPORTED and C untouched. C is the same afterwards. Returns 0 with a message if anything differs.
+ * gemm_check() - run g on every kernel and compare C and its padding with the oracle bit for bit; where the
+ * request cannot be served, expect OZG_E_UNSUPPORTED and C untouched. C is the same afterwards. Returns 0
+ * with a message if anything differs.
  */
 int gemm_check(const struct kernels *k, const struct gemm *g, struct request request);
 
-/* gemm_random() - a random product with sizes 0..largest, from the generator alone; the matrices are in the arena. */
-void gemm_random(struct gemm *g, struct rng *r, struct arena *arena, char type, int largest, struct request *request);
+/* gemm_random() - a random product with sizes 0..largest, from the generator alone; the matrices are in the
+ * arena. */
+void gemm_random(struct gemm *g, struct rng *r, struct arena *arena, char type, int largest,
+                 struct request *request);
 
 /* gemm_random_scalars() - alpha and beta from the set of hard ones. */
 void gemm_random_scalars(struct gemm *g, struct rng *r);
 
-/* scalar_count(), scalar_value() - that set: 0, -0, 1, -1, 2^-3, 1/3, huge, subnormal, pi, Inf, -Inf, NaN, the smallest, the largest. */
+/* scalar_count(), scalar_value() - that set: 0, -0, 1, -1, 2^-3, 1/3, huge, subnormal, pi, Inf, -Inf, NaN,
+ * the smallest, the largest. */
 int scalar_count(void);
 double scalar_value(char type, int index);
 

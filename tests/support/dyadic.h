@@ -1,8 +1,8 @@
 /*
  * dyadic.h - exact numbers z 2^e and their one rounding, for the oracle.
  *
- * An extended number is a dyadic number, an infinity or NaN. Sums and products of extended numbers follow IEEE
- * arithmetic, but finite ones never round and never overflow.
+ * An extended number is a dyadic number, an infinity or NaN. Sums and products of extended numbers follow
+ * IEEE arithmetic, but finite ones never round and never overflow.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -42,8 +42,9 @@ void ext_shift(struct ext *x, long n);
 int ext_cmp(const struct ext *x, const struct ext *y);
 
 /*
- * ext_round() - RN(x) in binary64 (single = 0) or binary32 (single = 1), by MPFR with one rounding into the subnormal
- * range and to infinity. An exact zero is +0; what rounds to zero keeps its sign; NaN is the default quiet NaN.
+ * ext_round() - RN(x) in binary64 (single = 0) or binary32 (single = 1), by MPFR with one rounding into the
+ * subnormal range and to infinity. An exact zero is +0; what rounds to zero keeps its sign; NaN is the
+ * default quiet NaN.
  */
 double ext_round(const struct ext *x, int single);
 

@@ -9,8 +9,8 @@
 #include <ozgemm.h>
 
 /*
- * error_is() - got is want, and ozg_last_error(ctx) is one sentence that names "argument NUMBER" (0: need not name any) and
- * holds no line break. Returns 0 with a message otherwise.
+ * error_is() - got is want, and ozg_last_error(ctx) is one sentence that names "argument NUMBER" (0: need not
+ * name any) and holds no line break. Returns 0 with a message otherwise.
  */
 int error_is(const ozg_context *ctx, ozg_status got, ozg_status want, int number);
 

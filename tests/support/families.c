@@ -19,9 +19,9 @@ struct place {
 
 const char *family_name(enum family f)
 {
-    static const char *const name[FAMILY_COUNT] = {"uniform",   "grid",     "maxima", "integers", "small", "wide",
-                                                   "subnormal", "zeros",    "cancel", "ties",     "tiny-ties",
-                                                   "overflow",  "spike",    "identity", "bits",   "special"};
+    static const char *const name[FAMILY_COUNT] = {
+        "uniform", "grid", "maxima",    "integers", "small", "wide",     "subnormal", "zeros",
+        "cancel",  "ties", "tiny-ties", "overflow", "spike", "identity", "bits",      "special"};
 
     return name[f];
 }
@@ -116,8 +116,9 @@ static double tiny_ties(struct rng *r, const struct place *at)
 {
     int lower = (at->emin - 1) / 2;
 
-    return ldexp((double)rng_between(r, -7, 7), at->side == 'A' ? lower : at->side == 'B' ? at->emin - 1 - lower
-                                                                                           : at->emin);
+    return ldexp((double)rng_between(r, -7, 7), at->side == 'A'   ? lower
+                                                : at->side == 'B' ? at->emin - 1 - lower
+                                                                  : at->emin);
 }
 
 /* The largest number plus or minus half a unit in its last place. */
@@ -183,7 +184,8 @@ static double entry(enum family f, struct rng *r, const struct place *at, int64_
     case FAMILY_MAXIMA:
         return 1 - ldexp(1, -at->precision);
     case FAMILY_INTEGERS:
-        return (double)rng_between(r, -(1 << (at->precision == 53 ? 20 : 10)), 1 << (at->precision == 53 ? 20 : 10));
+        return (double)rng_between(r, -(1 << (at->precision == 53 ? 20 : 10)),
+                                   1 << (at->precision == 53 ? 20 : 10));
     case FAMILY_SMALL:
         return (double)rng_between(r, -2, 2);
     case FAMILY_WIDE:
@@ -211,7 +213,8 @@ static double entry(enum family f, struct rng *r, const struct place *at, int64_
     }
 }
 
-void family_fill(enum family f, struct rng *r, const struct view *v, char side, int64_t rows, int64_t cols, void *x)
+void family_fill(enum family f, struct rng *r, const struct view *v, char side, int64_t rows, int64_t cols,
+                 void *x)
 {
     const int single = type_is_single(v->type);
     struct place at = {side, 0, 0, 0, single ? 24 : 53, single ? -149 : -1074, single ? 128 : 1024};
@@ -222,7 +225,6 @@ void family_fill(enum family f, struct rng *r, const struct view *v, char side, 
         at.line = side == 'B' ? j : i;
         at.p = side == 'B' ? i : j;
         for (at.part = 0; at.part < type_parts(v->type); at.part++)
-            number_set(v->type, x, view_index(v, i, j, at.part),
-                       entry(f, r, &at, side == 'B' ? rows : cols));
+            number_set(v->type, x, view_index(v, i, j, at.part), entry(f, r, &at, side == 'B' ? rows : cols));
     }
 }

@@ -101,7 +101,8 @@ int64_t gemm_cols_b(const struct gemm *g)
     return is_notrans(g->transb) ? g->n : g->k;
 }
 
-/* A float value held in a double, by its bits: the caller may have set flush-to-zero, which must not reach it. */
+/* A float value held in a double, by its bits: the caller may have set flush-to-zero, which must not reach
+ * it. */
 static float to_single(double value)
 {
     const int lowest = 0x380; /* exponent field of the largest double below the normal floats */
@@ -118,7 +119,9 @@ static float to_single(double value)
     else if (exponent > lowest)
         narrow = (uint32_t)(exponent - lowest) << 23 | (uint32_t)(mantissa >> 29);
     else
-        narrow = lowest - exponent > 23 ? 0 : (uint32_t)((mantissa | UINT64_C(1) << 52) >> (30 + lowest - exponent));
+        narrow = lowest - exponent > 23
+                     ? 0
+                     : (uint32_t)((mantissa | UINT64_C(1) << 52) >> (30 + lowest - exponent));
     narrow |= (uint32_t)(bits >> 63) << 31;
     memcpy(&single, &narrow, sizeof single);
     return single;
@@ -131,39 +134,39 @@ ozg_status gemm_run(ozg_context *ctx, const struct gemm *g, void *c, ozg_accurac
 
     switch (g->type) {
     case 's':
-        return ozg_sgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha[0], g->a, g->lda, g->b, g->ldb, beta[0],
-                         c, g->ldc, acc, report);
+        return ozg_sgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha[0], g->a, g->lda, g->b, g->ldb,
+                         beta[0], c, g->ldc, acc, report);
     case 'd':
         return ozg_dgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha[0], g->a, g->lda, g->b, g->ldb,
                          g->beta[0], c, g->ldc, acc, report);
     case 'c':
-        return ozg_cgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha, g->a, g->lda, g->b, g->ldb, beta, c,
-                         g->ldc, acc, report);
-    default:
-        return ozg_zgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha, g->a, g->lda, g->b, g->ldb, g->beta,
+        return ozg_cgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha, g->a, g->lda, g->b, g->ldb, beta,
                          c, g->ldc, acc, report);
+    default:
+        return ozg_zgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha, g->a, g->lda, g->b, g->ldb,
+                         g->beta, c, g->ldc, acc, report);
     }
 }
 
-ozg_status gemm_run_prepared(ozg_context *ctx, const struct gemm *g, const ozg_operand *pa, const ozg_operand *pb,
-                             void *c, ozg_accuracy acc, ozg_report *report)
+ozg_status gemm_run_prepared(ozg_context *ctx, const struct gemm *g, const ozg_operand *pa,
+                             const ozg_operand *pb, void *c, ozg_accuracy acc, ozg_report *report)
 {
     const float alpha[2] = {to_single(g->alpha[0]), to_single(g->alpha[1])};
     const float beta[2] = {to_single(g->beta[0]), to_single(g->beta[1])};
 
     switch (g->type) {
     case 's':
-        return ozg_sgemm_prepared(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha[0], pa, g->a, g->lda, pb, g->b,
-                                  g->ldb, beta[0], c, g->ldc, acc, report);
+        return ozg_sgemm_prepared(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha[0], pa, g->a, g->lda, pb,
+                                  g->b, g->ldb, beta[0], c, g->ldc, acc, report);
     case 'd':
-        return ozg_dgemm_prepared(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha[0], pa, g->a, g->lda, pb,
-                                  g->b, g->ldb, g->beta[0], c, g->ldc, acc, report);
+        return ozg_dgemm_prepared(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha[0], pa, g->a, g->lda,
+                                  pb, g->b, g->ldb, g->beta[0], c, g->ldc, acc, report);
     case 'c':
-        return ozg_cgemm_prepared(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha, pa, g->a, g->lda, pb, g->b,
-                                  g->ldb, beta, c, g->ldc, acc, report);
+        return ozg_cgemm_prepared(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha, pa, g->a, g->lda, pb,
+                                  g->b, g->ldb, beta, c, g->ldc, acc, report);
     default:
-        return ozg_zgemm_prepared(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha, pa, g->a, g->lda, pb, g->b,
-                                  g->ldb, g->beta, c, g->ldc, acc, report);
+        return ozg_zgemm_prepared(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha, pa, g->a, g->lda, pb,
+                                  g->b, g->ldb, g->beta, c, g->ldc, acc, report);
     }
 }
 
@@ -196,7 +199,8 @@ ozg_status gemm_run_plan(ozg_context *ctx, const struct gemm *g, void *c, ozg_ac
 void gemm_print(const struct gemm *g, const char *label)
 {
     fprintf(stderr,
-            "%s: %cgemm %c%c m=%lld n=%lld k=%lld alpha=(%a,%a) beta=(%a,%a) lda=%lld ldb=%lld ldc=%lld\n", label,
-            g->type, g->transa, g->transb, (long long)g->m, (long long)g->n, (long long)g->k, g->alpha[0], g->alpha[1],
-            g->beta[0], g->beta[1], (long long)g->lda, (long long)g->ldb, (long long)g->ldc);
+            "%s: %cgemm %c%c m=%lld n=%lld k=%lld alpha=(%a,%a) beta=(%a,%a) lda=%lld ldb=%lld ldc=%lld\n",
+            label, g->type, g->transa, g->transb, (long long)g->m, (long long)g->n, (long long)g->k,
+            g->alpha[0], g->alpha[1], g->beta[0], g->beta[1], (long long)g->lda, (long long)g->ldb,
+            (long long)g->ldc);
 }

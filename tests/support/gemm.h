@@ -32,8 +32,8 @@ struct view {
 
 int type_is_single(char type);
 int type_is_complex(char type);
-int type_parts(char type);          /* 1, complex 2 */
-size_t type_bytes(char type);       /* of one element */
+int type_parts(char type);           /* 1, complex 2 */
+size_t type_bytes(char type);        /* of one element */
 size_t type_number_bytes(char type); /* of one real number */
 
 /* matrix_elements() - elements from the first to the last of a rows x cols matrix; 0 if it is empty. */
@@ -62,8 +62,8 @@ int64_t gemm_cols_b(const struct gemm *g);
 ozg_status gemm_run(ozg_context *ctx, const struct gemm *g, void *c, ozg_accuracy acc, ozg_report *report);
 
 /* gemm_run_prepared() - ozg_?gemm_prepared(); pa or pb may be NULL. */
-ozg_status gemm_run_prepared(ozg_context *ctx, const struct gemm *g, const ozg_operand *pa, const ozg_operand *pb,
-                             void *c, ozg_accuracy acc, ozg_report *report);
+ozg_status gemm_run_prepared(ozg_context *ctx, const struct gemm *g, const ozg_operand *pa,
+                             const ozg_operand *pb, void *c, ozg_accuracy acc, ozg_report *report);
 
 /* gemm_run_plan() - the same by ozg_plan_create() and ozg_plan_run() with work NULL or of the caller. */
 ozg_status gemm_run_plan(ozg_context *ctx, const struct gemm *g, void *c, ozg_accuracy acc, int own_work);

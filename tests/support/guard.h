@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct guard {
-    char *map; /* the page before */
+    char *map;   /* the page before */
     size_t room; /* bytes between the two pages */
     size_t page;
 };

@@ -1,5 +1,6 @@
 /*
- * oracle.c - the defined result of a product: integers by GMP, products by GMP or FLINT, one rounding by MPFR.
+ * oracle.c - the defined result of a product: integers by GMP, products by GMP or FLINT, one rounding by
+ * MPFR.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,10 +22,10 @@ enum { SMALL_PRODUCT = 20000 };
 struct lines {
     int64_t count, length;
     int parts;
-    mpz_t *x;        /* part of place p in a line: x[(line length + p) parts + part] */
-    long *exponent;  /* D_i or E_j */
-    int *special;    /* the line has an infinity or NaN */
-    int inexact;     /* some bit of some finite line was rounded away */
+    mpz_t *x;       /* part of place p in a line: x[(line length + p) parts + part] */
+    long *exponent; /* D_i or E_j */
+    int *special;   /* the line has an infinity or NaN */
+    int inexact;    /* some bit of some finite line was rounded away */
 };
 
 static void *allocate(int64_t count, size_t size)
@@ -69,8 +70,10 @@ static int round_to_integer(mpz_t q, double x, long shift)
     return lost;
 }
 
-/* The exponent of one line: t - e(largest entry), or the one that keeps every bit. Returns 1 for Inf or NaN. */
-static int line_exponent(const struct lines *l, const struct view *v, char side, int64_t line, int width, long *out)
+/* The exponent of one line: t - e(largest entry), or the one that keeps every bit. Returns 1 for Inf or NaN.
+ */
+static int line_exponent(const struct lines *l, const struct view *v, char side, int64_t line, int width,
+                         long *out)
 {
     int largest = -5000, e;
 
@@ -92,7 +95,8 @@ static int line_exponent(const struct lines *l, const struct view *v, char side,
     return 0;
 }
 
-static void lines_open(struct lines *l, const struct view *v, char side, int64_t count, int64_t length, int width)
+static void lines_open(struct lines *l, const struct view *v, char side, int64_t count, int64_t length,
+                       int width)
 {
     l->count = count;
     l->length = length;
@@ -164,8 +168,8 @@ static void to_flint(fmpz_mat_t out, const struct lines *l, int part, int transp
 }
 
 /* Add the product of two parts to (or subtract it from) part to of the result. */
-static void large_product_of_parts(struct oracle *o, const struct lines *a, int parta, const struct lines *b, int partb,
-                                   int to, int subtract)
+static void large_product_of_parts(struct oracle *o, const struct lines *a, int parta, const struct lines *b,
+                                   int partb, int to, int subtract)
 {
     fmpz_mat_t x, y, z;
     mpz_t entry;
@@ -341,7 +345,8 @@ void oracle_value(const struct oracle *o, const void *c, int64_t i, int64_t j, i
     ext_clear(&old[1]);
 }
 
-/* RN(beta C) of one part with the sign of zero that IEEE arithmetic gives: a sum of zeros is -0 if all terms are. */
+/* RN(beta C) of one part with the sign of zero that IEEE arithmetic gives: a sum of zeros is -0 if all terms
+ * are. */
 static double scaled_c(const struct gemm *g, const void *c, int64_t i, int64_t j, int part)
 {
     const int parts = type_parts(g->type);

@@ -1,8 +1,8 @@
 /*
  * oracle.h - the defined result of a product, computed apart from the library by GMP, FLINT and MPFR.
  *
- * The definition is that of doc/numerics.md: integers a^ = RN_int(a 2^D_i), b^ = RN_int(b 2^E_j) of t bits, their exact
- * product, and one rounding of alpha op(A) op(B) + beta C.
+ * The definition is that of doc/numerics.md: integers a^ = RN_int(a 2^D_i), b^ = RN_int(b 2^E_j) of t bits,
+ * their exact product, and one rounding of alpha op(A) op(B) + beta C.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,10 +27,12 @@ struct oracle {
 void oracle_open(struct oracle *o, const struct gemm *g, int width);
 void oracle_close(struct oracle *o);
 
-/* oracle_value() - part of entry (i, j) of alpha op(A) op(B) + beta C before the rounding; needs alpha != 0, k > 0. */
+/* oracle_value() - part of entry (i, j) of alpha op(A) op(B) + beta C before the rounding; needs alpha != 0,
+ * k > 0. */
 void oracle_value(const struct oracle *o, const void *c, int64_t i, int64_t j, int part, struct ext *value);
 
-/* oracle_result() - c := the defined result, from the alpha, beta and ldc of g. c may be larger than C: padding stays. */
+/* oracle_result() - c := the defined result, from the alpha, beta and ldc of g. c may be larger than C:
+ * padding stays. */
 void oracle_result(const struct oracle *o, void *c);
 
 /* oracle_gemm() - the three steps in one. */

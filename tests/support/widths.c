@@ -1,8 +1,9 @@
 /*
  * widths.c - the largest product of s pairwise coprime numbers by dynamic programming over mpz.
  *
- * A number up to 256 has at most one prime factor above 13, since 17 x 17 > 256. Numbers with the same large factor
- * exclude each other, so each large prime is one decision; the state is the set of small primes in use.
+ * A number up to 256 has at most one prime factor above 13, since 17 x 17 > 256. Numbers with the same large
+ * factor exclude each other, so each large prime is one decision; the state is the set of small primes in
+ * use.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,7 +34,8 @@ static void decide(const int choice[SETS])
     mpz_t product;
 
     mpz_init(product);
-    for (int s = WIDTHS_MAX_MODULI; s >= 1; s--) { /* downwards, so that best[s - 1] is without this decision */
+    for (int s = WIDTHS_MAX_MODULI; s >= 1;
+         s--) { /* downwards, so that best[s - 1] is without this decision */
         for (int used = 0; used < SETS; used++) {
             for (int set = 0; set < SETS; set++) {
                 if (choice[set] == 0 || (set & ~used) != 0)

@@ -14,7 +14,7 @@
 #define ULP  0x1p-52
 #define TINY 0x1p-1074
 
-static ozg_value finite(int neg, uint64_t z, int32_t x)
+static ozg_value finite_value(int neg, uint64_t z, int32_t x)
 {
     ozg_value v = {OZG_FINITE, 0, {{z}, 1, neg}, x};
 
@@ -30,7 +30,7 @@ static ozg_value value_of(double x)
     if (!isfinite(x))
         return v;
     mant = (uint64_t)ldexp(frexp(fabs(x), &e), 53);
-    return finite(x < 0, mant, e - 53);
+    return finite_value(x < 0, mant, e - 53);
 }
 
 static ozg_scalars scalars_of(int single, int complex_, const double *alpha, const double *beta)
@@ -231,7 +231,7 @@ static void test_one_rounding(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        ozg_value v = finite(row[i].neg, row[i].z, row[i].x);
+        ozg_value v = finite_value(row[i].neg, row[i].z, row[i].x);
 
         update(row[i].single, 0, &row[i].alpha, &v, &row[i].beta, &row[i].c, &row[i].expected, "row",
                (long)i);

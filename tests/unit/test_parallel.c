@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,14 +17,15 @@
 enum { TASKS = 1000, SECONDS = 60 };
 
 struct job {
+    int threads; /* asked for */
     atomic_int runs[TASKS], others;
 };
 
-static void count(void *arg, int64_t task)
+static void count(void *arg, int64_t task, int thread)
 {
     struct job *job = arg;
 
-    if (task < 0 || task >= TASKS)
+    if (task < 0 || task >= TASKS || thread < 0 || thread >= job->threads)
         atomic_fetch_add(&job->others, 1);
     else
         atomic_fetch_add(&job->runs[task], 1);
@@ -44,6 +46,7 @@ static int run_once(int threads, int64_t tasks)
     static struct job job;
 
     memset(&job, 0, sizeof job);
+    job.threads = threads;
     ozg_parallel(threads, tasks, count, &job);
     return wrong(&job, tasks, 1);
 }
@@ -97,9 +100,10 @@ static void test_each_task_once(void **state)
                 assert_int_equal(run_once(threads[j], tasks[i]), 0);
 }
 
-static void nest(void *arg, int64_t task)
+static void nest(void *arg, int64_t task, int thread)
 {
     (void)task;
+    (void)thread;
     ozg_parallel(4, TASKS, count, arg);
 }
 
@@ -109,6 +113,7 @@ static void test_nested(void **state)
 
     (void)state;
     memset(&job, 0, sizeof job);
+    job.threads = 4;
     ozg_parallel(3, 10, nest, &job);
     assert_int_equal(wrong(&job, TASKS, 10), 0);
 }
@@ -121,6 +126,7 @@ static void *run_many(void *unused)
     (void)unused;
     for (int i = 0; i < 20 && !bad; i++) {
         memset(job, 0, sizeof *job);
+        job->threads = 2;
         ozg_parallel(2, 300, count, job);
         bad = wrong(job, 300, 1);
     }
@@ -151,6 +157,31 @@ static void test_fork_after_threads(void **state)
     assert_int_equal(run_once(4, TASKS), 0); /* the parent goes on */
 }
 
+/* Tasks of one thread number never overlap in time: each thread may keep memory of its own. */
+struct owners {
+    atomic_int busy[8], clashes;
+};
+
+static void own(void *arg, int64_t task, int thread)
+{
+    struct owners *o = arg;
+
+    (void)task;
+    if (atomic_exchange(&o->busy[thread], 1))
+        atomic_fetch_add(&o->clashes, 1);
+    sched_yield();
+    atomic_store(&o->busy[thread], 0);
+}
+
+static void test_threads_have_numbers_of_their_own(void **state)
+{
+    static struct owners o;
+
+    (void)state;
+    ozg_parallel(8, 5000, own, &o);
+    assert_int_equal(atomic_load(&o.clashes), 0);
+}
+
 static void test_number_of_threads(void **state)
 {
     (void)state;
@@ -168,6 +199,7 @@ int main(void)
         cmocka_unit_test(test_from_several_threads),
         cmocka_unit_test(test_fork_after_threads),
         cmocka_unit_test(test_number_of_threads),
+        cmocka_unit_test(test_threads_have_numbers_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

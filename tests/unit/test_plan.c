@@ -15,7 +15,7 @@ static ozg_context *open_context(const char *kernel)
 
     assert_int_equal(ozg_config_init(&cfg), OZG_OK);
     cfg.kernel = kernel;
-    cfg.threads = 1;
+    cfg.threads = 3;
     assert_int_equal(ozg_create(&ctx, &cfg), OZG_OK);
     return ctx;
 }
@@ -59,6 +59,9 @@ static void check_places(const ozg_plan *p)
         check_place(p->planes_b, planes * plane_bytes(&kernel->b, p->nt, p->kt), &end);
     check_place(p->residues, parts * (size_t)p->nmod * round_up((size_t)p->mt, OZG_STRIP) * (size_t)p->nt,
                 &end);
+    assert_true(p->threads >= 1 && p->scratch_bytes % 64 == 0);
+    assert_true(p->scratch_bytes >= p->ctx->backend->scratch_bytes(kernel, parts == 2, p->mt, p->nt));
+    check_place(p->scratch, p->scratch_bytes * (size_t)p->threads, &end);
     assert_true(end + 63 <= p->workspace); /* the caller's memory may have any alignment */
 }
 
@@ -69,7 +72,7 @@ static void check_tiles(const ozg_plan *p)
 
     assert_true(p->mt >= 1 && p->mt <= s->m);
     assert_true(p->nt >= 1 && p->nt < s->n + kernel->b.lines);
-    assert_true(p->kt >= 1 && p->kt <= s->k && p->kt <= 131072);
+    assert_true(p->kt >= 1 && p->kt <= s->k && p->kt <= 131071);
     if (p->mt < s->m)
         assert_true(p->mt % kernel->a.lines == 0 && p->mt % OZG_STRIP == 0);
     if (p->nt < s->n)

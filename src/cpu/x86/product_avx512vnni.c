@@ -2,8 +2,8 @@
  * product_avx512vnni.c - 32 x 12 micro-kernel: unsigned A in two vectors of 16 lines, signed B broadcast,
  * fours along k by vpdpbusd.
  *
- * A holds residues in [0, m), B symmetric ones: |sum| <= 255 * 128 k, exact in 32 bits up to k = 65793, and
- * the caller reduces far more often (PRODUCT_ELEMENTS). 24 accumulators, 2 vectors of A and 1 of B.
+ * A holds residues in [0, m), B symmetric ones: |sum| <= 255 * 128 k, exact in 32 bits up to k = 65793;
+ * a chunk has at most 65536 (plan.c). 24 accumulators, 2 vectors of A and 1 of B.
  *
  * SPDX-License-Identifier: MIT
  */

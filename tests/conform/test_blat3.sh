@@ -18,17 +18,18 @@ larger() {
         -e '/VALUES OF BETA/{/NUMBER/!s/^[-0-9.(), ]*/'"$2"' /}'
 }
 
-# tester PROGRAM INPUT TYPE PASSED: PASSED lines must say so, none may complain, and no ?gemm may have been passed on
+# tester PROGRAM INPUT TYPE PASSED: that many lines say PASSED, none complains, and no ?gemm was passed on
 tester() {
     local program=$1 input=$2 type=$3 wanted=$4 what passed
     what="$(basename "$program") on $(basename "$input")"
     rm -f "$scratch/log" "$scratch"/*blat3.out
-    (cd "$scratch" && preloaded env OZG_LOG=1 OZG_THREADS=1 "$program") <"$input" >"$scratch/log" 2>"$scratch/err" || fail "$what: exit status $?"
+    (cd "$scratch" && preloaded env OZG_LOG=1 OZG_THREADS=1 "$program") <"$input" >"$scratch/log" \
+        2>"$scratch/err" || fail "$what: exit status $?"
     cat "$scratch"/*blat3.out >>"$scratch/log" 2>/dev/null
     passed=$(grep -c ' PASSED ' "$scratch/log")
     [ "$passed" = "$wanted" ] || fail "$what: $passed of $wanted lines PASSED"
-    grep -E 'FAIL|SUSPECT|\*\*\*|REJECT|ABNORMAL|ABANDON|ILLEGAL|INSTEAD' "$scratch/log" | head -3 >"$scratch/odd"
-    [ -s "$scratch/odd" ] && fail "$what: $(cat "$scratch/odd")"
+    grep -E 'FAIL|SUSPECT|\*\*\*|REJECT|ABNORMAL|ABANDON|ILLEGAL|INSTEAD' "$scratch/log" >"$scratch/odd"
+    [ -s "$scratch/odd" ] && fail "$what: $(head -3 "$scratch/odd")"
     grep -q "${type}gemm_*: emulated [1-9]" "$scratch/err" || fail "$what: ${type}gemm was not emulated"
     grep -q "gemm_*: [^;]*passed on" "$scratch/err" && fail "$what: ${type}gemm was passed on"
     grep -o "; [^;]*gemm[^;]*" "$scratch/err" | sed "s/^;/$what:/"

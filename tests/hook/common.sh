@@ -33,7 +33,7 @@ for runtime in asan:address tsan:thread; do
     case ${OZG_SANITIZE:-} in
     *${runtime#*:}*)
         library=$($CC -print-file-name=lib${runtime%:*}.so)
-        [ -e "$library" ] || skip "this compiler's sanitizer cannot be preloaded; the gcc build runs this test"
+        [ -e "$library" ] || skip "this compiler's sanitizer cannot be preloaded; the gcc build runs this"
         preload=$library:$preload
         export ASAN_OPTIONS=detect_leaks=0
         ;;
@@ -49,14 +49,16 @@ preloaded() {
 build() {
     local name=$1
     shift
-    $CC -std=c11 -Wall -Wextra -Werror -O1 -ffp-contract=off -o "$scratch/$name" "$here/$name.c" "$here/calls.c" \
-        "$@" "$OZG_BLAS" -lm -lpthread -ldl || { echo "FAIL: $name.c does not compile"; exit 1; }
+    $CC -std=c11 -Wall -Wextra -Werror -O1 -ffp-contract=off -o "$scratch/$name" "$here/$name.c" \
+        "$here/calls.c" "$@" "$OZG_BLAS" -lm -lpthread -ldl ||
+        { echo "FAIL: $name.c does not compile"; exit 1; }
 }
 
 # build_provider FILE SONAME [OPTION...]: a small BLAS of our own, which notes what it is asked
 build_provider() {
     local file=$1 soname=$2
     shift 2
-    $CC -std=c11 -Wall -Wextra -Werror -O1 -fPIC -shared -Wl,-soname,"$soname" -o "$file" "$here/provider.c" "$@" ||
+    $CC -std=c11 -Wall -Wextra -Werror -O1 -fPIC -shared -Wl,-soname,"$soname" -o "$file" \
+        "$here/provider.c" "$@" ||
         { echo "FAIL: provider.c does not compile"; exit 1; }
 }

@@ -1,6 +1,6 @@
 /*
- * edges.c - cases C01 and C06 through the drop-in: alpha = 0, beta = 0, k = 0, m = 0, n = 0; and plain products
- * of small integers with every pair of transposes, so that the entries are known to multiply at all.
+ * edges.c - cases C01 and C06 through the drop-in: alpha = 0, beta = 0, k = 0, m = 0, n = 0; and plain
+ * products of small integers with every pair of transposes, so that the entries are known to multiply at all.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,6 @@
 /*
- * errors.c - wrong arguments through the drop-in, as the program's own handlers see them. Case C07, and netlib's order.
+ * errors.c - wrong arguments through the drop-in, as the program's own handlers see them: case C07, and
+ * netlib's order.
  *
  *   default                own xerbla_ and cblas_xerbla, plain ones
  *   -DNETLIB_HANDLER       a cblas_xerbla that knows RowMajorStrg, as netlib's testers have

@@ -1,6 +1,6 @@
 /*
- * fork.c - case C20: products before, in and after a child of fork(), also while another thread computes, and where the
- * program itself has started OpenMP threads.
+ * fork.c - case C20: products before, in and after a child of fork(), also while another thread computes, and
+ * where the program itself has started OpenMP threads.
  *
  * SPDX-License-Identifier: MIT
  */

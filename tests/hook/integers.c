@@ -1,5 +1,5 @@
 /*
- * integers.c - case C09: LP64 dgemm_ (emulated) and ILP64 dgemm_64_ (another library's) in one program, in turn.
+ * integers.c - case C09: LP64 dgemm_ (emulated) and ILP64 dgemm_64_ (another library's) in one program.
  * The 32-bit integers stand next to non-zero words, so that reading them as 64-bit ones would be noticed.
  *
  * SPDX-License-Identifier: MIT

@@ -1,8 +1,8 @@
 /*
  * openmp.c - case C19: small products with random shapes from many threads at once, checked entry by entry.
  *
- *   openmp NESTED     an OpenMP loop of 30 products (NESTED 1: each in a parallel region of its own), then the same
- *                     from POSIX threads; the number of threads of the process must stay that of the callers
+ *   openmp NESTED     an OpenMP loop of 30 products (NESTED 1: each in a parallel region of its own), then
+ *                     the same from POSIX threads; the process must keep the number of threads of its callers
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,8 +1,8 @@
 /*
  * overlap.c - case C11 through the drop-in: C = A, C = B, C partly over A, and A = B.
  *
- * BLAS leaves an output that shares elements with an input undefined. Here it is as if the inputs had been copied
- * first, so the bits must be those of the call with copies, and nothing outside C may change.
+ * BLAS leaves an output that shares elements with an input undefined. Here it is as if the inputs had been
+ * copied first, so the bits must be those of the call with copies, and nothing outside C may change.
  *
  * SPDX-License-Identifier: MIT
  */

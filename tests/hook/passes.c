@@ -1,6 +1,6 @@
 /*
- * passes.c - every level-3 name that is not ?gemm reaches the next BLAS with all its arguments unchanged, hidden
- * lengths included. The prototypes here are those of the callers, written down apart from the drop-in's own list.
+ * passes.c - every level-3 name that is not ?gemm reaches the next BLAS with all its arguments unchanged,
+ * hidden lengths included. The prototypes are the callers', written down apart from the drop-in's own list.
  *
  * SPDX-License-Identifier: MIT
  */

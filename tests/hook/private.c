@@ -1,8 +1,8 @@
 /*
- * private.c - case C22 through the drop-in: the real BLAS was opened privately, so that RTLD_NEXT cannot see it.
+ * private.c - case C22 through the drop-in: the real BLAS was opened privately, unseen by RTLD_NEXT.
  *
  *   private FILE [OTHER]   open FILE with local scope; with OTHER, then close it and open that one
- *   private none           open nothing: dtrsm_ must be found by other means, or end the program with a message
+ *   private none           open nothing: dtrsm_ must be found by other means, or a message ends the program
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,6 +1,6 @@
 /*
- * provider.c - a BLAS of our own for the tests: the level-3 names note their arguments instead of computing, dgemm_ and
- * the ILP64 name dgemm_64_ compute by three loops. -DEMPTY: a library without any BLAS name.
+ * provider.c - a BLAS of our own for the tests: the level-3 names note their arguments instead of computing,
+ * dgemm_ and the ILP64 name dgemm_64_ compute by three loops. -DEMPTY: a library without any BLAS name.
  *
  * SPDX-License-Identifier: MIT
  */

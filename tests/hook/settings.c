@@ -1,8 +1,8 @@
 /*
  * settings.c - one emulated product whose error shows the number of moduli, and one call that is passed on.
  *
- *   settings           prints "error E", the largest error of a 16 x 16 product against three loops in long double
- *   settings unset     the same after removing all OZG_ settings from the environment
+ *   settings           prints "error E", the largest error of a 16 x 16 product against long double
+ *   settings unset     the same after removing all settings from the environment
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,4 +1,4 @@
-# test_errors.sh - wrong arguments reach the program's own xerbla_ and cblas_xerbla with netlib's names and numbers.
+# test_errors.sh - wrong arguments reach the program's own xerbla_ and cblas_xerbla with netlib's numbers.
 #
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/common.sh"
@@ -13,7 +13,7 @@ run "a handler that knows RowMajorStrg, as netlib's testers have" -DNETLIB_HANDL
 run "xerbla_ only" -DNO_CBLAS_HANDLER
 run "no handler" -DNO_HANDLER
 grep -q '^libozgemm_blas: argument 8 of DGEMM ' "$scratch/err" || fail "no message for lda of DGEMM"
-grep -q '^libozgemm_blas: argument 9 of cblas_zgemm ' "$scratch/err" || fail "no message for lda of cblas_zgemm"
+grep -q '^libozgemm_blas: argument 9 of cblas_zgemm ' "$scratch/err" || fail "no message for cblas_zgemm"
 
 # With the reference BLAS behind us: its RowMajorStrg exists, its handlers do not count.
 reference=$(ls /usr/lib/*/blas/libblas.so.3 2>/dev/null | head -1)

@@ -1,4 +1,4 @@
-# test_exports.sh - the drop-in exports the 60 level-3 names and nothing else, unversioned, and needs no BLAS itself.
+# test_exports.sh - the drop-in exports the 60 level-3 names, unversioned, nothing else, and needs no BLAS.
 #
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/common.sh"
@@ -14,6 +14,7 @@ sort -o "$scratch/wanted" "$scratch/wanted"
 # "@" would mean a version: programs that ask for another one would pass the name by.
 diff "$scratch/wanted" "$scratch/exported" || fail "exported names differ (<: wanted, >: exported)"
 readelf -d "$OZG_BLAS" >"$scratch/dynamic"
-grep -q 'SONAME.*\[libozgemm_blas\.so\.[0-9]*\]' "$scratch/dynamic" || fail "SONAME: $(grep SONAME "$scratch/dynamic")"
+grep -q 'SONAME.*\[libozgemm_blas\.so\.[0-9]*\]' "$scratch/dynamic" ||
+    fail "SONAME: $(grep SONAME "$scratch/dynamic")"
 grep NEEDED "$scratch/dynamic" | grep -i blas && fail "the drop-in must not be linked with a BLAS"
 finish

@@ -1,4 +1,4 @@
-# test_fork.sh - case C20: the child of fork() computes, whatever its parent did before; Python's multiprocessing too.
+# test_fork.sh - case C20: a child of fork() computes, whatever its parent did; Python's multiprocessing too.
 #
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/common.sh"
@@ -30,5 +30,8 @@ if __name__ == "__main__":
     ok += [product(8), product(200)]
     raise SystemExit(0 if all(ok) and len(ok) == 16 else 1)
 P
-preloaded $python "$scratch/pool.py" >"$scratch/out" 2>&1 || { fail "multiprocessing: exit status $?"; tail -3 "$scratch/out"; }
+preloaded $python "$scratch/pool.py" >"$scratch/out" 2>&1 || {
+    fail "multiprocessing: exit status $?"
+    tail -3 "$scratch/out"
+}
 finish

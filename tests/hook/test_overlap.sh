@@ -1,4 +1,4 @@
-# test_overlap.sh - case C11: an output that overlaps an input is computed as if the inputs had been copied first.
+# test_overlap.sh - case C11: an output that overlaps an input: as if the inputs had been copied first.
 #
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/common.sh"

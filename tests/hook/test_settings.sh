@@ -9,7 +9,8 @@ run() {
     local words=()
     while [ $# -gt 0 ] && [ "$1" != -- ]; do words+=("$1"); shift; done
     [ $# -gt 0 ] && shift
-    preloaded env "${words[@]}" "$scratch/settings" "$@" >"$scratch/out" 2>"$scratch/err" || fail "${words[*]}: exit status $?"
+    preloaded env "${words[@]}" "$scratch/settings" "$@" >"$scratch/out" 2>"$scratch/err" ||
+        fail "${words[*]}: exit status $?"
     error=$(sed -n 's/^error //p' "$scratch/out")
     lines=$(wc -l <"$scratch/err")
 }
@@ -40,17 +41,20 @@ wrong() {
     local name=${1%%=*}
     run "$1"
     [ "$lines" = 1 ] || fail "$1: $lines lines: $(cat "$scratch/err")"
-    grep -q "^libozgemm_blas: $name=.* write .*; using .*\.$" "$scratch/err" || fail "$1: $(cat "$scratch/err")"
+    grep -q "^libozgemm_blas: $name=.* write .*; using .*\.$" "$scratch/err" ||
+        fail "$1: $(cat "$scratch/err")"
     is 0 1e-14 || fail "$1: error $error"
 }
-for value in yes -1 15x 1e3 999 50 1 0 AUTO ' 15' 99999999999999999999; do wrong "OZG_MODULI=$value"; done
+for value in yes -1 15x 1e3 999 50 1 0 AUTO ' 15' 99999999999999999999; do
+    wrong "OZG_MODULI=$value"
+done
 for value in yes -1 0 4x 5000; do wrong "OZG_THREADS=$value"; done
 for value in -1 0 K 1T 1MB 1.5G 99999999999999999999 99999999999G; do wrong "OZG_MEMORY=$value"; done
 for value in none AVX2 a-name-that-is-too-long-for-any-kernel; do wrong "OZG_KERNEL=$value"; done
 for value in yes 2 -1; do wrong "OZG_LOG=$value"; done
 
-for value in OZG_THREADS=1 OZG_THREADS=4 OZG_MEMORY=64M OZG_MEMORY=1g OZG_MEMORY=500000K OZG_MEMORY=100000000 \
-    OZG_KERNEL=ref OZG_LOG=0 OZG_THREADS= OZG_MEMORY= OZG_KERNEL= OZG_LOG=; do
+for value in OZG_THREADS=1 OZG_THREADS=4 OZG_MEMORY=64M OZG_MEMORY=1g OZG_MEMORY=500000K \
+    OZG_MEMORY=100000000 OZG_KERNEL=ref OZG_LOG=0 OZG_THREADS= OZG_MEMORY= OZG_KERNEL= OZG_LOG=; do
     run "$value"
     silent "$value"
     is 0 1e-14 || fail "$value: error $error"
@@ -58,13 +62,13 @@ done
 
 run OZG_LOG=1
 [ "$lines" = 1 ] || fail "OZG_LOG=1: $lines lines"
-grep -Eq '^libozgemm_blas\[settings [0-9]+\]: emulated 1, passed on 0, empty 0, errors 0; cblas_dgemm: emulated 1$' \
-    "$scratch/err" || fail "OZG_LOG=1: $(cat "$scratch/err")"
+counts='emulated 1, passed on 0, empty 0, errors 0; cblas_dgemm: emulated 1'
+grep -Eq "^libozgemm_blas\[settings [0-9]+\]: $counts\$" "$scratch/err" || fail "OZG_LOG=1: $(cat "$scratch/err")"
 
 # No room for the smallest tile: the next BLAS does it, and the count and the reason say so.
 cat >"$scratch/provider_cblas.c" <<'C'
-void cblas_dgemm(int o, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda, const double *b,
-                 int ldb, double beta, double *c, int ldc)
+void cblas_dgemm(int o, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda,
+                 const double *b, int ldb, double beta, double *c, int ldc)
 {
     (void)o, (void)ta, (void)tb, (void)beta;
     for (int i = 0; i < m; i++)
@@ -76,9 +80,11 @@ void cblas_dgemm(int o, int ta, int tb, int m, int n, int k, double alpha, const
 }
 C
 mkdir "$scratch/next"
-$CC -shared -fPIC -O1 -Wl,-soname,libblas.so.3 -o "$scratch/next/libblas.so.3" "$scratch/provider_cblas.c" || fail "does not compile"
+$CC -shared -fPIC -O1 -Wl,-soname,libblas.so.3 -o "$scratch/next/libblas.so.3" "$scratch/provider_cblas.c" ||
+    fail "provider_cblas.c does not compile"
 run OZG_MEMORY=1 OZG_LOG=1 LD_LIBRARY_PATH="$scratch/next"
-grep -q 'emulated 0, passed on 1, empty 0, errors 0; cblas_dgemm: passed on 1; first failure: ..*$' "$scratch/err" ||
+counts='emulated 0, passed on 1, empty 0, errors 0; cblas_dgemm: passed on 1; first failure: ..*'
+grep -q "$counts\$" "$scratch/err" ||
     fail "OZG_MEMORY=1: $(cat "$scratch/err")"
 is 0 1e-13 || fail "OZG_MEMORY=1: error $error"
 finish

@@ -143,6 +143,7 @@ ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg)
         return ozg_fail(NULL, OZG_E_NOMEM, "no memory for a context");
     (*ctx)->backend = &ozg_backend_cpu;
     (*ctx)->kernel = kernel;
+    (*ctx)->kernel_is_fixed = cfg->kernel != NULL;
     (*ctx)->threads = cfg->threads;
     (*ctx)->memory_limit = cfg->memory_limit ? cfg->memory_limit : default_memory_limit();
     return OZG_OK;

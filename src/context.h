@@ -13,8 +13,9 @@
 
 struct ozg_context {
     const ozg_backend *backend;
-    const struct ozg_kernel *kernel;
-    int threads; /* as asked for; 0: as OpenMP says at each call */
+    const struct ozg_kernel *kernel; /* the fastest for large products, or the one asked for */
+    int kernel_is_fixed;             /* asked for: used for all sizes */
+    int threads;                     /* as asked for; 0: as OpenMP says at each call */
     size_t memory_limit;
     void *arena; /* workspace kept between calls */
     size_t arena_bytes;

@@ -52,11 +52,12 @@ ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld
     return v;
 }
 
-static ozg_stage stage_of(const ozg_context *ctx, const ozg_rns *rns, int width, char type)
+static ozg_stage stage_of(const ozg_context *ctx, const ozg_kernel *kernel, const ozg_rns *rns, int width,
+                          char type)
 {
     ozg_stage st;
 
-    st.kernel = ctx->kernel;
+    st.kernel = kernel;
     st.rns = rns;
     st.width = width;
     st.threads = ozg_parallel_threads(ctx->threads);
@@ -129,9 +130,9 @@ static void run_tiles(const ozg_plan *plan, const ozg_stage *st, const operand_s
                 const int64_t count = min64(plan->kt, s->k - p0);
 
                 if (j0 == 0 || plan->kt < s->k) /* else the planes of A are still those of these rows */
-                    pa = tile_planes(ctx, st, &ctx->kernel->a, a, i0, rows, p0, count, &a_p0);
+                    pa = tile_planes(ctx, st, &st->kernel->a, a, i0, rows, p0, count, &a_p0);
                 if (i0 == 0 || plan->nt < s->n || plan->kt < s->k)
-                    pb = tile_planes(ctx, st, &ctx->kernel->b, b, j0, columns, p0, count, &b_p0);
+                    pb = tile_planes(ctx, st, &st->kernel->b, b, j0, columns, p0, count, &b_p0);
                 report->seconds_split += lap(&clock);
                 ctx->backend->product(st, &pa, a_p0, &pb, b_p0, rows, columns, count, p0 == 0, residues);
                 report->seconds_product += lap(&clock);
@@ -161,9 +162,9 @@ static operand_state operand_of(const ozg_plan *plan, char side, const ozg_data 
     op.view = ozg_view_of(s->type, side, is_a ? s->transa : s->transb, is_a ? data->a : data->b,
                           is_a ? data->lda : data->ldb);
     op.lines = ozg_lines_at(work + (is_a ? plan->lines_a : plan->lines_b), count);
-    op.planes = ozg_planes_at(work + (is_a ? plan->planes_a : plan->planes_b),
-                              is_a ? &plan->ctx->kernel->a : &plan->ctx->kernel->b,
-                              is_a ? plan->mt : plan->nt, plan->kt);
+    op.planes =
+        ozg_planes_at(work + (is_a ? plan->planes_a : plan->planes_b),
+                      is_a ? &plan->kernel->a : &plan->kernel->b, is_a ? plan->mt : plan->nt, plan->kt);
     return op;
 }
 
@@ -181,7 +182,7 @@ void ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace,
 {
     const ozg_shape *s = &plan->shape;
     unsigned char *work = (unsigned char *)ozg_round_up((size_t)workspace, OZG_ALIGN);
-    ozg_stage st = stage_of(plan->ctx, plan->rns, plan->width, s->type);
+    ozg_stage st = stage_of(plan->ctx, plan->kernel, plan->rns, plan->width, s->type);
     operand_state a = operand_of(plan, 'A', data, work), b = operand_of(plan, 'B', data, work);
     ozg_residues residues;
     ozg_report unused = {0}, *r = report ? report : &unused;
@@ -211,7 +212,7 @@ void ozg_driver_prepare(ozg_operand *operand, const ozg_rns *rns, const ozg_view
 {
     const ozg_context *ctx = operand->ctx;
     const ozg_layout *layout = operand->side == 'A' ? &ctx->kernel->a : &ctx->kernel->b;
-    ozg_stage st = stage_of(ctx, rns, operand->width, operand->type);
+    ozg_stage st = stage_of(ctx, ctx->kernel, rns, operand->width, operand->type);
 
     ctx->backend->scale(&st, source, operand->k, &operand->lines);
     ctx->backend->measure(&st, source, operand->k, &operand->lines);

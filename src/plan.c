@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "parallel.h"
@@ -85,7 +86,7 @@ static int64_t round_up64(int64_t x, int64_t to)
 /* Places in the workspace for the present tile; sets plan->workspace. */
 static void place(ozg_plan *plan)
 {
-    const ozg_kernel *kernel = plan->ctx->kernel;
+    const ozg_kernel *kernel = plan->kernel;
     const ozg_shape *s = &plan->shape;
     const int complex_ = ozg_type_complex(s->type), planes = plan->nmod * (complex_ ? 3 : 1);
     size_t at = 0;
@@ -108,18 +109,44 @@ static void place(ozg_plan *plan)
     plan->workspace = at + OZG_ALIGN;
 }
 
-/* Threads that this product is worth: each gets at least some 50 us of work. Times in s of one thread, rough.
- */
-static int worthwhile_threads(const ozg_plan *plan)
+static double padded(int64_t x, int unit)
+{
+    return ceil((double)x / unit) * unit;
+}
+
+/* Rough seconds of one thread: decides only which kernel and how many threads a product is worth. */
+static double estimate(const ozg_plan *plan, const ozg_kernel *kernel)
 {
     const ozg_shape *s = &plan->shape;
-    const double m = (double)s->m, n = (double)s->n, k = (double)s->k,
-                 complex_ = ozg_type_complex(s->type) ? 3 : 1;
-    const double rate = plan->ctx->kernel->rate * 1e9;
-    const double work = complex_ * plan->nmod * (m * n * k / rate + (m + n) * k * 0.5e-9 + m * n * 1e-9);
-    const int most = ozg_parallel_threads(plan->ctx->threads);
+    const double m = padded(s->m, kernel->a.lines), n = padded(s->n, kernel->b.lines);
+    const double k = padded(s->k, kernel->a.step);
+    const double elements =
+        (m + n) * k + 2 * (double)s->m * (double)s->n; /* to be split; to be reconstructed */
+    const int planes = plan->nmod * (ozg_type_complex(s->type) ? 3 : 1);
 
-    return work >= 50e-6 * most ? most : work < 100e-6 ? 1 : (int)(work / 50e-6);
+    return 1e-9 * planes * (m * n * k / kernel->rate + elements * kernel->element_ns);
+}
+
+/* The fastest kernel for this shape. A prepared operand has the layout of the context's kernel. */
+static const ozg_kernel *choose_kernel(const ozg_plan *plan)
+{
+    const ozg_kernel *best = plan->ctx->kernel, *kernel;
+
+    if (plan->ctx->kernel_is_fixed || plan->prepared_a || plan->prepared_b)
+        return best;
+    for (int i = 0; (kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++)
+        if (estimate(plan, kernel) < estimate(plan, best))
+            best = kernel;
+    return best;
+}
+
+/* Each thread gets at least some 0.2 ms of work: waking it up costs a good part of that. */
+static int worthwhile_threads(const ozg_plan *plan)
+{
+    const int most = ozg_parallel_threads(plan->ctx->threads);
+    const double worth = estimate(plan, plan->kernel) / 200e-6;
+
+    return worth >= most ? most : worth < 2 ? 1 : (int)worth;
 }
 
 /* Halves x, to a multiple of `unit`. 0: it is as small as can be. */
@@ -135,9 +162,13 @@ static int halve(int64_t *x, int64_t unit)
 
 static int shrink(ozg_plan *plan)
 {
-    const ozg_kernel *kernel = plan->ctx->kernel;
+    const ozg_kernel *kernel = plan->kernel;
     const int64_t mr = round_up64(kernel->a.lines, OZG_STRIP), nr = kernel->b.lines;
 
+    if (plan->threads > 1 && plan->scratch_bytes * (size_t)plan->threads > plan->workspace / 2) {
+        plan->threads /= 2;
+        return 1;
+    }
     if (plan->mt <= 256 && plan->nt <= 256 && plan->kt > K_SMALL && halve(&plan->kt, 64))
         return 1;
     if (plan->mt >= plan->nt)
@@ -162,9 +193,10 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
     if (shape->m > LINES_MAX || shape->n > LINES_MAX)
         return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds %lld rows and %lld columns; use at most 2^48",
                         (long long)shape->m, (long long)shape->n);
+    plan->kernel = choose_kernel(plan);
     plan->threads = worthwhile_threads(plan);
     plan->mt = shape->m < M_TILE ? shape->m : M_TILE;
-    plan->nt = shape->n < N_TILE ? shape->n : round_up64(N_TILE, ctx->kernel->b.lines);
+    plan->nt = shape->n < N_TILE ? shape->n : round_up64(N_TILE, plan->kernel->b.lines);
     plan->kt = shape->k < K_CHUNK ? shape->k : K_CHUNK;
     for (place(plan); plan->workspace > ctx->memory_limit; place(plan))
         if (!shrink(plan))

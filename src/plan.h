@@ -16,6 +16,7 @@ struct ozg_plan {
     int prepared_a, prepared_b;
     int nmod, width;
     const ozg_rns *rns;
+    const ozg_kernel *kernel;
     int64_t mt, nt, kt; /* tile of C, and chunk of k */
     int threads;
     size_t scratch_bytes; /* of each thread */

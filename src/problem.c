@@ -122,7 +122,9 @@ static ozg_status check_matrix(const char *name, char type, const void *x, int64
     if (!x)
         return wrong(error, size, "argument %d (%s) is NULL", number, name);
     b->first = (uintptr_t)x;
-    if (ld > INT64_MAX / bytes || (columns > 1 && (columns - 1) > (INT64_MAX / bytes - rows) / ld) ||
+    if (columns == 1) /* its leading dimension is never used, and may be anything */
+        ld = rows;
+    if (ld > INT64_MAX / bytes || (columns > 1 && columns - 1 > (INT64_MAX / bytes - rows) / ld) ||
         b->first + (uint64_t)((columns - 1) * ld + rows) * (uint64_t)bytes < b->first)
         return wrong(error, size,
                      "argument %d (ld%s) is %lld: the matrix would not fit into the address space", number_ld,

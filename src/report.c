@@ -180,6 +180,7 @@ void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *dat
     fenv_t caller;
 
     r->emulated = 1;
+    r->kernel = plan->kernel->name;
     r->moduli = plan->nmod;
     r->width = plan->width;
     r->products = plan->nmod * (ozg_type_complex(s->type) ? 3 : 1);

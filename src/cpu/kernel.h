@@ -35,7 +35,11 @@ typedef void ozg_scale_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, 
 typedef void ozg_measure_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, int width, const int32_t *d,
                             uint64_t *norm1, uint8_t *inexact);
 
-/* A batch of elements in the order of the layout. im counts for complex operands only. */
+/*
+ * A batch of elements in the order of the layout; im counts for complex operands only. Beyond count, up to
+ * a multiple of 16,
+ * re and im are 0 and d is OZG_D_NONE: vectors take whole sixteens.
+ */
 #define OZG_SPLIT_BATCH 256
 typedef struct ozg_batch {
     int count;
@@ -77,7 +81,9 @@ typedef void ozg_round_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const
 typedef struct ozg_kernel {
     const char *name;
     unsigned isa; /* all of these must be present */
-    double rate;  /* rough products per nanosecond and thread: decides how many threads are worthwhile */
+    /* Rough speed of one thread, from which plan.c chooses a kernel and the number of threads. */
+    double rate;       /* products per nanosecond */
+    double element_ns; /* of an element and modulus in the split stage */
     ozg_layout a, b;
     ozg_product_fn *product;
     ozg_scale_fn *scale;

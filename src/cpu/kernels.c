@@ -6,10 +6,12 @@
 #include "cpu/stages.h"
 
 static const ozg_kernel kernels[] = {
-#define OZG_KERNEL(name, needs, rate, mr, a_kr, a_word, a_nonneg, nr, b_kr, b_word, step, product, stages)   \
+#define OZG_KERNEL(name, needs, rate, element_ns, mr, a_kr, a_word, a_nonneg, nr, b_kr, b_word, step,        \
+                   product, stages)                                                                          \
     {name,                                                                                                   \
      needs,                                                                                                  \
      rate,                                                                                                   \
+     element_ns,                                                                                             \
      {mr, a_kr, step, a_word, a_nonneg},                                                                     \
      {nr, b_kr, step, b_word, 0},                                                                            \
      product,                                                                                                \

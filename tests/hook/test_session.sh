@@ -33,7 +33,7 @@ threads=$(preloaded sed -n 's/^Threads:[^0-9]*//p' /proc/self/status)
 
 (
     export LD_PRELOAD="$preload"
-    for i in $(seq 200); do /bin/true || exit 1; done
+    for _ in $(seq 200); do /bin/true || exit 1; done
 ) 2>"$scratch/err" || fail "200 short processes"
 [ -s "$scratch/err" ] && fail "200 short processes: $(head -1 "$scratch/err")"
 

@@ -63,7 +63,8 @@ done
 run OZG_LOG=1
 [ "$lines" = 1 ] || fail "OZG_LOG=1: $lines lines"
 counts='emulated 1, passed on 0, empty 0, errors 0; cblas_dgemm: emulated 1'
-grep -Eq "^libozgemm_blas\[settings [0-9]+\]: $counts\$" "$scratch/err" || fail "OZG_LOG=1: $(cat "$scratch/err")"
+grep -Eq "^libozgemm_blas\[settings [0-9]+\]: $counts\$" "$scratch/err" ||
+    fail "OZG_LOG=1: $(cat "$scratch/err")"
 
 # No room for the smallest tile: the next BLAS does it, and the count and the reason say so.
 cat >"$scratch/provider_cblas.c" <<'C'

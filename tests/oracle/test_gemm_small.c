@@ -138,6 +138,25 @@ static void every_pair_of_families(void **state)
     }
 }
 
+/* Widths around multiples of 21, the bits of a limb of the split: |a^| = 2^t is reached; up to 171, the last of all. */
+static void limb_edges(void **state)
+{
+    static const enum family f[] = {FAMILY_MAXIMA, FAMILY_BITS, FAMILY_UNIFORM};
+    struct rng r = {16};
+
+    (void)state;
+    for (int n = 0; n < 3 * 4 * 171; n++) {
+        int width = n / 12 + 1;
+        struct gemm g = {types[n % 4], 'N', 'T', 2, 3, 1 + n % 2, {1, 0}, {0, 0}, NULL, 0, NULL, 0, NULL, 0};
+
+        if (width % 21 > 1 && width % 21 < 19 && width < 168)
+            continue;
+        gemm_layout(&g, &arena, (struct padding){0, 0, 0}, 1);
+        gemm_fill(&g, &r, f[n / 4 % 3], f[n / 4 % 3], FAMILY_SMALL);
+        assert_true(gemm_check(&kernels, &g, (struct request){REQUEST_WIDTH, width}));
+    }
+}
+
 /* Everything at random. */
 static void random_products(void **state)
 {
@@ -158,7 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_transpose),   cmocka_unit_test(every_alpha_beta),
         cmocka_unit_test(every_small_shape), cmocka_unit_test(every_pair_of_families),
-        cmocka_unit_test(random_products),
+        cmocka_unit_test(limb_edges),        cmocka_unit_test(random_products),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

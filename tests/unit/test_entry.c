@@ -115,77 +115,78 @@ static void scale(int single, int complex_, const double *beta, const double *c,
 
 /* ---- the tables --------------------------------------------------------------------------------- */
 
+static const struct {
+    double alpha, v, beta, c, expected;
+} real_row[] = {
+    {1, 3, 0, NAN, 3}, /* beta = 0 does not read C */
+    {2, -3, -0.0, NAN, -6},
+    {1, 2, 3, 4, 14},
+    {1, 0, 0, 5, 0.0},
+    {-1, 0, 0, 5, 0.0},
+    {1, 0, 1, -0.0, 0.0}, /* an exact zero is +0 */
+    {1, 2, 1, -2, 0.0},
+    {-1, 2, 1, 2, 0.0},
+    {1, 0, -3, 0.0, 0.0},
+    {3, 0, 2, 7, 14},
+    {NAN, 5, 0, 1, NAN},
+    {NAN, 0, 1, 1, NAN},
+    {1, 1, NAN, 0, NAN},
+    {1, 1, NAN, 3, NAN},
+    {INFINITY, 3, 0, 1, INFINITY},
+    {INFINITY, -3, 0, 1, -INFINITY},
+    {-INFINITY, -3, 0, 1, INFINITY},
+    {INFINITY, 0, 0, 1, NAN},
+    {-INFINITY, 0, 1, 1, NAN},
+    {INFINITY, 3, 1, -INFINITY, NAN},
+    {INFINITY, 3, 1, INFINITY, INFINITY},
+    {INFINITY, 3, 1, -1e300, INFINITY},
+    {2, INFINITY, 0, 1, INFINITY},
+    {-2, INFINITY, 0, 1, -INFINITY},
+    {-2, -INFINITY, 1, 9, INFINITY},
+    {1, NAN, 0, 1, NAN},
+    {TINY, INFINITY, 1, 1, INFINITY},
+    {0, INFINITY, 1, 5, 5},
+    {0, NAN, 1, 5, 5},
+    {1, INFINITY, 1, -INFINITY, NAN},
+    {1, INFINITY, -1, INFINITY, NAN},
+    {1, -INFINITY, -1, INFINITY, -INFINITY},
+    {1, 1, INFINITY, 0, NAN},
+    {1, 1, INFINITY, -0.0, NAN},
+    {1, 1, INFINITY, 2, INFINITY},
+    {1, 1, INFINITY, -2, -INFINITY},
+    {1, 1, -1, INFINITY, -INFINITY},
+    {1, 1, 2, NAN, NAN},
+    {1, 1, TINY, INFINITY, INFINITY},
+    {2, DBL_MAX, 0, 0, INFINITY},
+    {-2, DBL_MAX, 0, 0, -INFINITY},
+    {2, DBL_MAX, -2, DBL_MAX, 0.0},
+    {2, DBL_MAX, -1, DBL_MAX, DBL_MAX},
+    {4, DBL_MAX, -3, DBL_MAX, DBL_MAX},
+    {TINY, 0.5, 0, 0, 0.0},
+    {-TINY, 0.5, 0, 0, -0.0},
+    {TINY, -0.5, 0, 0, -0.0},
+    {TINY, 0.5 + ULP, 0, 0, TINY},
+    {TINY, 0.5, TINY, TINY, TINY},
+    {TINY, 0.5, -TINY, TINY, 0.0},
+    {TINY, TINY, 1, 0, 0.0},
+    {TINY, -TINY, 1, 0.0, -0.0},
+    {TINY, TINY, 1, 1, 1},
+    {0.5, 3 * TINY, 0, 0, 2 * TINY},
+    {0.5, TINY, 0.5, TINY, TINY},
+    {1, 1, ULP, 0.5, 1},
+    {1, 1, ULP, 0.5 + ULP, 1 + ULP},
+    {1, 1 + ULP, ULP, 0.5, 1 + 2 * ULP},
+    {1 + ULP, 1 + ULP, -1, 1 + 2 * ULP, 0x1p-104},
+};
+
 static void test_real_table(void **state)
 {
-    const struct {
-        double alpha, v, beta, c, expected;
-    } row[] = {
-        {1, 3, 0, NAN, 3}, /* beta = 0 does not read C */
-        {2, -3, -0.0, NAN, -6},
-        {1, 2, 3, 4, 14},
-        {1, 0, 0, 5, 0.0},
-        {-1, 0, 0, 5, 0.0},
-        {1, 0, 1, -0.0, 0.0}, /* an exact zero is +0 */
-        {1, 2, 1, -2, 0.0},
-        {-1, 2, 1, 2, 0.0},
-        {1, 0, -3, 0.0, 0.0},
-        {3, 0, 2, 7, 14},
-        {NAN, 5, 0, 1, NAN},
-        {NAN, 0, 1, 1, NAN},
-        {1, 1, NAN, 0, NAN},
-        {1, 1, NAN, 3, NAN},
-        {INFINITY, 3, 0, 1, INFINITY},
-        {INFINITY, -3, 0, 1, -INFINITY},
-        {-INFINITY, -3, 0, 1, INFINITY},
-        {INFINITY, 0, 0, 1, NAN},
-        {-INFINITY, 0, 1, 1, NAN},
-        {INFINITY, 3, 1, -INFINITY, NAN},
-        {INFINITY, 3, 1, INFINITY, INFINITY},
-        {INFINITY, 3, 1, -1e300, INFINITY},
-        {2, INFINITY, 0, 1, INFINITY},
-        {-2, INFINITY, 0, 1, -INFINITY},
-        {-2, -INFINITY, 1, 9, INFINITY},
-        {1, NAN, 0, 1, NAN},
-        {TINY, INFINITY, 1, 1, INFINITY},
-        {0, INFINITY, 1, 5, 5},
-        {0, NAN, 1, 5, 5},
-        {1, INFINITY, 1, -INFINITY, NAN},
-        {1, INFINITY, -1, INFINITY, NAN},
-        {1, -INFINITY, -1, INFINITY, -INFINITY},
-        {1, 1, INFINITY, 0, NAN},
-        {1, 1, INFINITY, -0.0, NAN},
-        {1, 1, INFINITY, 2, INFINITY},
-        {1, 1, INFINITY, -2, -INFINITY},
-        {1, 1, -1, INFINITY, -INFINITY},
-        {1, 1, 2, NAN, NAN},
-        {1, 1, TINY, INFINITY, INFINITY},
-        {2, DBL_MAX, 0, 0, INFINITY},
-        {-2, DBL_MAX, 0, 0, -INFINITY},
-        {2, DBL_MAX, -2, DBL_MAX, 0.0},
-        {2, DBL_MAX, -1, DBL_MAX, DBL_MAX},
-        {4, DBL_MAX, -3, DBL_MAX, DBL_MAX},
-        {TINY, 0.5, 0, 0, 0.0},
-        {-TINY, 0.5, 0, 0, -0.0},
-        {TINY, -0.5, 0, 0, -0.0},
-        {TINY, 0.5 + ULP, 0, 0, TINY},
-        {TINY, 0.5, TINY, TINY, TINY},
-        {TINY, 0.5, -TINY, TINY, 0.0},
-        {TINY, TINY, 1, 0, 0.0},
-        {TINY, -TINY, 1, 0.0, -0.0},
-        {TINY, TINY, 1, 1, 1},
-        {0.5, 3 * TINY, 0, 0, 2 * TINY},
-        {0.5, TINY, 0.5, TINY, TINY},
-        {1, 1, ULP, 0.5, 1},
-        {1, 1, ULP, 0.5 + ULP, 1 + ULP},
-        {1, 1 + ULP, ULP, 0.5, 1 + 2 * ULP},
-        {1 + ULP, 1 + ULP, -1, 1 + 2 * ULP, ULP * ULP},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        ozg_value v = value_of(row[i].v);
+    for (size_t i = 0; i < sizeof real_row / sizeof *real_row; i++) {
+        ozg_value v = value_of(real_row[i].v);
 
-        update(0, 0, &row[i].alpha, &v, &row[i].beta, &row[i].c, &row[i].expected, "real row", (long)i);
+        update(0, 0, &real_row[i].alpha, &v, &real_row[i].beta, &real_row[i].c, &real_row[i].expected,
+               "real row", (long)i);
     }
 }
 

@@ -233,8 +233,7 @@ static void fill(void)
     }
 }
 
-/* One run of a scene whose n-th allocation fails (-1: none). Counts in *kept what is not given back after it.
- */
+/* One run of a scene whose n-th allocation fails (-1: none). Counts in *kept what is not given back. */
 static ozg_status run_scene(ozg_status (*scene)(ozg_context **, int *), long n, long *kept)
 {
     ozg_context *ctx = NULL;
@@ -280,8 +279,7 @@ static long tables_of(ozg_status (*scene)(ozg_context **, int *))
     return WEXITSTATUS(status);
 }
 
-/* Fail at every place until it succeeds: all that was taken is given back, but for the tables of the process.
- */
+/* Fail at every place until it succeeds: all that it took is given back, but for the tables of the process. */
 static void every_place(ozg_status (*scene)(ozg_context **, int *))
 {
     const long tables = tables_of(scene);

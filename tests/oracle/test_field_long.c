@@ -48,8 +48,7 @@ static int cholesky(double *s)
     return 1;
 }
 
-/* S = X^T X is symmetric, the same on all micro-kernels, and positive definite with a small factor residual.
- */
+/* S = X^T X is symmetric, the same on all kernels, and positive definite with a small factor residual. */
 static void c13_cholesky_of_cross_product(void **state)
 {
     static double x[ROWS * COLUMNS], s[COLUMNS * COLUMNS], first[COLUMNS * COLUMNS],

@@ -73,8 +73,7 @@ static void c11_in_place(void **state)
     }
 }
 
-/* A A^T from one buffer and A (2 A)^T from a copy: both bitwise symmetric, for every kernel and thread count.
- */
+/* A A^T from one buffer and A (2 A)^T from a copy: bitwise symmetric, on every kernel and thread count. */
 static void c12_symmetry(void **state)
 {
     struct rng r = {12};

@@ -88,8 +88,7 @@ static void products_by_search(void **state)
     assert_int_equal(mpz_get_ui(widths_product(3)), best3);
 }
 
-/* Every s, every type, inner dimensions on both sides of each power of two and at the place where t changes.
- */
+/* Every s, every type, inner dimensions on both sides of powers of two. */
 static void library_widths(void **state)
 {
     static const char type[] = {'s', 'd', 'c', 'z'};

@@ -41,8 +41,7 @@ size_t gemm_image_bytes(const struct gemm *g);
 /* gemm_image() - a copy of C with its padding, to be freed; never NULL. */
 void *gemm_image(const struct gemm *g);
 
-/* gemm_same() - compare two images of C bit for bit; says on standard error where they differ and returns 0.
- */
+/* gemm_same() - 1 if two images of C agree bit for bit; else 0 and a message where they differ. */
 int gemm_same(const struct gemm *g, const void *actual, const void *expected, const char *label);
 
 /* All micro-kernels of this machine, each in a context of its own. */

@@ -35,8 +35,7 @@ const char *family_name(enum family f);
 /* family_is_finite() - the family holds neither Inf nor NaN. */
 int family_is_finite(enum family f);
 
-/* family_fill() - fill op(X), rows x cols, of operand 'A' (rows are lines), 'B' (columns are lines) or 'C'.
- */
+/* family_fill() - fill op(X), rows x cols, of 'A' (lines are rows), 'B' (lines are columns) or 'C'. */
 void family_fill(enum family f, struct rng *r, const struct view *v, char side, int64_t rows, int64_t cols,
                  void *x);
 

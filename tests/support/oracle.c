@@ -70,8 +70,7 @@ static int round_to_integer(mpz_t q, double x, long shift)
     return lost;
 }
 
-/* The exponent of one line: t - e(largest entry), or the one that keeps every bit. Returns 1 for Inf or NaN.
- */
+/* The exponent of one line: t - e(largest entry), or one that keeps every bit. Returns 1 for Inf or NaN. */
 static int line_exponent(const struct lines *l, const struct view *v, char side, int64_t line, int width,
                          long *out)
 {

@@ -14,8 +14,7 @@
 
 enum { WIDTHS_MAX_MODULI = 49 };
 
-/* widths_product() - M(s), 1 <= s <= WIDTHS_MAX_MODULI. The first call computes the table: one thread only.
- */
+/* widths_product() - M(s), 1 <= s <= WIDTHS_MAX_MODULI. The first call makes the table: one thread only. */
 mpz_srcptr widths_product(int s);
 
 /* widths_width() - t(s, k'); may be below 1. type is 's', 'd', 'c' or 'z'; k = 0 counts as 1. */

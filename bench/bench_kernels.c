@@ -82,7 +82,11 @@ static void run_split_b_complex(struct bench *b)
 
 static void run_product(struct bench *b)
 {
+    if (b->kernel->state)
+        b->kernel->state(1);
     b->kernel->product(K / b->kernel->a.step, b->a, b->b, 1, b->acc[0]);
+    if (b->kernel->state)
+        b->kernel->state(0);
 }
 
 static void reduce(struct bench *b, int complex_)

@@ -33,6 +33,16 @@ static void limbs_divide(uint32_t *a, uint32_t divisor)
     }
 }
 
+/* 2^e mod m */
+static uint32_t power_mod(int e, uint32_t m)
+{
+    uint32_t r = 1;
+
+    while (e-- > 0)
+        r = 2 * r % m;
+    return r;
+}
+
 /* y = (M/m_l)^-1 mod m_l, by trial: m <= 256. */
 static uint32_t inverse_of_cofactor(const ozg_rns *rns, int l)
 {
@@ -108,6 +118,8 @@ static void build(ozg_rns *rns, const ozg_moduli_set *set)
         rns->power[l][0] = 1;
         for (int i = 1; i < OZG_SPLIT_LIMBS; i++)
             rns->power[l][i] = (rns->power[l][i - 1] << 21) % m;
+        for (int i = 0; i < OZG_SPLIT_PAIRS; i++)
+            rns->power_pair[l][i] = power_mod(30 * i, m) | power_mod(30 * i + 15, m) << 16;
         limbs_multiply(rns->product, m);
     }
     for (int l = 0; l < set->nmod; l++) {

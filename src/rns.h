@@ -14,6 +14,7 @@
 #include "ozgemm.h"
 
 #define OZG_SPLIT_LIMBS 9  /* 21-bit limbs of a^: ceil((171 + 1) / 21) */
+#define OZG_SPLIT_PAIRS 6  /* pairs of its 15-bit digits: ceil((171 + 1) / 30) */
 #define OZG_CRT_WORDS   6  /* 64-bit words of c^: floor(344 / 64) + 1 */
 #define OZG_CRT_LIMBS   24 /* its 16-bit limbs */
 
@@ -23,12 +24,17 @@ typedef struct ozg_rns {
     uint32_t inv[OZG_NMOD_MAX];                    /* floor(2^32 / m) */
     uint32_t offset[OZG_NMOD_MAX];                 /* -2^31 mod m */
     uint32_t power[OZG_NMOD_MAX][OZG_SPLIT_LIMBS]; /* 2^(21 l) mod m */
-    int nword;                                     /* 64-bit words of c^: floor(log2 M / 64) + 1 */
-    int nlimb;                                     /* its 16-bit limbs, 4 nword */
-    uint32_t weight[OZG_NMOD_MAX][OZG_CRT_LIMBS];  /* y_l (M/m_l) in 16-bit limbs */
-    uint32_t product[OZG_CRT_LIMBS];               /* M in 16-bit limbs */
-    int quotient_shift;                            /* f */
-    uint32_t quotient[OZG_NMOD_MAX];               /* RN(2^f y_l / m_l) */
+    /*
+     * For engines that multiply pairs of 16-bit numbers: 2^(30 i) mod m and 2^(30 i + 15) mod m, low and
+     * high half.
+     */
+    uint32_t power_pair[OZG_NMOD_MAX][OZG_SPLIT_PAIRS];
+    int nword;                                    /* 64-bit words of c^: floor(log2 M / 64) + 1 */
+    int nlimb;                                    /* its 16-bit limbs, 4 nword */
+    uint32_t weight[OZG_NMOD_MAX][OZG_CRT_LIMBS]; /* y_l (M/m_l) in 16-bit limbs */
+    uint32_t product[OZG_CRT_LIMBS];              /* M in 16-bit limbs */
+    int quotient_shift;                           /* f */
+    uint32_t quotient[OZG_NMOD_MAX];              /* RN(2^f y_l / m_l) */
     /*
      * For engines that multiply pairs of 16-bit numbers: balanced digits in [-2^15, 2^15) of the weights,
      * and of

@@ -20,6 +20,13 @@ enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4 };
 typedef void ozg_product_fn(int64_t steps, const void *a, const void *b, int add, int32_t *acc);
 
 /*
+ * ozg_state_fn - on = 1 before, on = 0 after any number of products on one thread: registers that a kernel
+ * must set up (AMX
+ * tiles). NULL where there is nothing to do.
+ */
+typedef void ozg_state_fn(int on);
+
+/*
  * ozg_scale_fn - largest[i - i0] = the largest |component| of line i over its k elements, as the bits of a
  * double; for a line with Inf or NaN that of Inf or of some NaN. Lines [i0, i1), at most OZG_SCALE_LINES. Of
  * a view, line_stride or step is 1.
@@ -86,6 +93,7 @@ typedef struct ozg_kernel {
     double element_ns; /* of an element and modulus in the split stage */
     ozg_layout a, b;
     ozg_product_fn *product;
+    ozg_state_fn *state;
     ozg_scale_fn *scale;
     ozg_measure_fn *measure;
     ozg_split_fn *split;

@@ -7,7 +7,7 @@
 
 static const ozg_kernel kernels[] = {
 #define OZG_KERNEL(name, needs, rate, element_ns, mr, a_kr, a_word, a_nonneg, nr, b_kr, b_word, step,        \
-                   product, stages)                                                                          \
+                   product, state, stages)                                                                   \
     {name,                                                                                                   \
      needs,                                                                                                  \
      rate,                                                                                                   \
@@ -15,6 +15,7 @@ static const ozg_kernel kernels[] = {
      {mr, a_kr, step, a_word, a_nonneg},                                                                     \
      {nr, b_kr, step, b_word, 0},                                                                            \
      product,                                                                                                \
+     state,                                                                                                  \
      ozg_scale_##stages,                                                                                     \
      ozg_measure_##stages,                                                                                   \
      ozg_split_##stages,                                                                                     \

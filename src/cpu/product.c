@@ -131,9 +131,13 @@ static void product_task(void *arg, int64_t task, int thread)
     at.j0 = number / job->row_blocks * job->block_columns;
     at.j1 = ozg_min64(at.j0 + job->block_columns, job->columns);
     at.sums = (int32_t *)(job->st->scratch + (size_t)thread * job->st->scratch_bytes);
+    if (kernel->state)
+        kernel->state(1);
     for (int64_t p = 0; p < job->count; p += K_BLOCK)
         for (int q = 0; q < (job->st->scalars.complex_ ? 3 : 1); q++)
             multiply(job, &at, q, p, ozg_min64(K_BLOCK, job->count - p), at.sums + q * size);
+    if (kernel->state)
+        kernel->state(0);
     reduce(job, &at, size);
 }
 
@@ -146,9 +150,9 @@ int64_t ozg_product_sums(const ozg_kernel *kernel, int64_t rows, int64_t columns
 
 void ozg_product_block(const ozg_kernel *kernel, int complex_, int64_t *rows, int64_t *columns)
 {
-    const int64_t most_rows = complex_ ? 256 : 512, most_columns = complex_ ? 256 : 384, nr = kernel->b.lines;
+    const int64_t most_columns = complex_ ? 256 : 384, nr = kernel->b.lines;
 
-    *rows = ozg_min64(*rows, most_rows);
+    *rows = ozg_min64(*rows, 256);
     *columns = ozg_min64(*columns, most_columns / nr * nr);
 }
 

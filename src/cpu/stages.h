@@ -15,6 +15,7 @@ ozg_measure_fn ozg_measure_ref, ozg_measure_avx2, ozg_measure_avx512;
 ozg_split_fn ozg_split_ref, ozg_split_avx2, ozg_split_avx512;
 ozg_product_fn ozg_product_ref, ozg_product_16x6x2_avx2, ozg_product_32x12x4_avx512vnni,
     ozg_product_32x32x64_amxint8;
+ozg_state_fn ozg_state_amxint8;
 ozg_reduce_fn ozg_reduce_ref, ozg_reduce_avx2, ozg_reduce_avx512;
 ozg_crt_fn ozg_crt_ref, ozg_crt_avx2, ozg_crt_avx512;
 ozg_round_fn ozg_round_ref, ozg_round_avx2, ozg_round_avx512;

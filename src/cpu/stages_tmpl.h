@@ -225,20 +225,40 @@ TARGET void STAGE(measure)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1,
 
 /* ---- split -------------------------------------------------------------------------------------- */
 
-/* What the residues of a batch are computed from. */
-typedef struct limbs {
-    uint32_t u[OZG_SPLIT_LIMBS][OZG_SPLIT_BATCH]; /* 21-bit limbs of |x^| */
-    uint32_t neg[OZG_SPLIT_BATCH];                /* all ones for x < 0 */
-} limbs;
+/*
+ * x^ in signed digits of 15 bits, (-1)^neg sum_i u_i 2^(15 i), two of them in the halves of each 32-bit
+ * number: digit pair i of
+ * element e in pair[i][e]. At most five digits of a number are not 0, so the sum of their products with
+ * residues below 256 is
+ * below 5 * 2^15 * 2^8 < 2^26 in magnitude, and OFFSET m more is a positive number of the same class, below
+ * 2^28.
+ */
+#define DIGIT_BITS 15
+#define OFFSET     (UINT32_C(1) << 19)
 
-/* ozg_scale_bits() and ozg_limb(). Vector shifts by 64 or more, hence by a negative number, give 0. */
-TARGET static void find_limbs(const uint64_t *bits, const int32_t *d, int count, int number, limbs *out)
+typedef struct digits {
+    uint32_t pair[OZG_SPLIT_PAIRS][OZG_SPLIT_BATCH];
+} digits;
+
+/* Digit at bit position -shift of mant, with the sign: shift goes down by 15 from one digit to the next. */
+VEC vec64 digit(vec64 mant, vec64 shift, vec64 neg)
+{
+    const vec64 zero = vec64_set1(0);
+    const vec64 bits =
+        vec64_or(vec64_shift_left_by(mant, shift), vec64_shift_right_by(mant, vec64_sub(zero, shift)));
+
+    return vec64_sub(vec64_xor(vec64_and(bits, vec64_set1((1 << DIGIT_BITS) - 1)), neg), neg);
+}
+
+/* ozg_scale_bits(), then digits. Vector shifts by 64 or more, hence by a negative number, give 0. */
+TARGET static void find_digits(const uint64_t *bits, const int32_t *d, int count, int pairs, digits *out)
 {
     const vec64 zero = vec64_set1(0), one = vec64_set1(1);
 
     for (int e = 0; e < count; e += LANES64) {
         const vec64 x = vec_load(bits + e), exponent = vec64_and(vec64_shift_right(x, 52), vec64_set1(0x7ff));
-        const vec64 normal = vec64_negative(vec64_sub(zero, exponent)); /* all ones, else 0 */
+        const vec64 normal = vec64_negative(vec64_sub(zero, exponent)),
+                    neg = vec64_negative(x); /* all ones, else 0 */
         /* |x| = mant 2^(exponent - 1075), the exponent of a subnormal being 1 */
         vec64 mant = vec64_or(vec64_and(x, vec64_set1((UINT64_C(1) << 52) - 1)),
                               vec64_and(normal, vec64_set1(UINT64_C(1) << 52)));
@@ -247,79 +267,107 @@ TARGET static void find_limbs(const uint64_t *bits, const int32_t *d, int count,
         const vec64 rounds = vec64_negative(up), down = vec64_and(rounds, vec64_sub(zero, up));
         const vec64 half = vec64_shift_left_by(one, vec64_sub(down, one));
         const vec64 last = vec64_and(vec64_shift_right_by(mant, down), one);
-        vec64 shift = vec64_sub(vec64_add(up, down), zero);
+        vec64 shift = vec64_add(up, down);
 
         mant = vec64_add(mant, vec64_and(rounds, vec64_sub(vec64_add(half, last), one)));
         mant = vec64_shift_right_by(mant, down);
-        for (int i = 0; i < number; i++) {
-            const vec64 limb = vec64_or(vec64_shift_left_by(mant, shift),
-                                        vec64_shift_right_by(mant, vec64_sub(zero, shift)));
+        for (int i = 0; i < pairs; i++) {
+            const vec64 low = digit(mant, shift, neg);
+            const vec64 high = digit(mant, vec64_sub(shift, vec64_set1(DIGIT_BITS)), neg);
 
-            vec64_store_low32(out->u[i] + e, vec64_and(limb, vec64_set1(OZG_LIMB_MASK)));
-            shift = vec64_sub(shift, vec64_set1(OZG_LIMB_BITS));
+            vec64_store_low32(out->pair[i] + e, vec64_or(vec64_and(low, vec64_set1(0xffff)),
+                                                         vec64_shift_left_by(high, vec64_set1(16))));
+            shift = vec64_sub(shift, vec64_set1(2 * DIGIT_BITS));
         }
-        vec64_store_low32(out->neg + e, vec64_negative(x));
     }
 }
 
-/* x^ mod m_l in [0, m_l) of elements e.. */
-VEC vec residue(const ozg_rns *rns, int l, int number, const limbs *in, int e)
-{
-    const vec m = vec_set1(rns->m[l]), inv = vec_set1(rns->inv[l]), neg = vec_load(in->neg + e);
-    vec v = vec_load(in->u[0] + e), other;
+/* What the residues of one modulus need, in all lanes. */
+typedef struct split_modulus {
+    vec m, inv, offset, power[OZG_SPLIT_PAIRS];
+} split_modulus;
 
-    for (int i = 1; i < number; i++)
-        v = vec_add(v, vec_mul(vec_load(in->u[i] + e), vec_set1(rns->power[l][i])));
-    v = vec_sub(v, vec_mul(vec_mul_high(v, inv), m));
-    v = vec_min(v, vec_sub(v, m));
-    /* -v mod m: m - v, in (0, m], or 0 */
-    other = vec_sub(m, v);
-    other = vec_min(other, vec_sub(other, m));
-    return vec_or(vec_and(neg, other), vec_sub(v, vec_and(neg, v)));
+/* x^ mod m in [0, m) of elements e.. */
+VEC vec residue(const split_modulus *q, int pairs, const digits *in, int e)
+{
+    vec v = q->offset;
+
+    for (int i = 0; i < pairs; i++)
+        v = vec_madd(v, vec_load(in->pair[i] + e), q->power[i]);
+    v = vec_sub(v, vec_mul(vec_mul_high(v, q->inv), q->m));
+    return vec_min(v, vec_sub(v, q->m));
 }
 
-VEC void store_residue(const ozg_layout *layout, uint32_t modulus, vec r, unsigned char *out, int e)
+VEC void store_residue(const ozg_layout *layout, const split_modulus *q, vec half, vec r, unsigned char *out,
+                       int e)
 {
-    const vec m = vec_set1(modulus);
-
     if (!layout->nonneg)
-        r = vec_if_greater(r, vec_set1(modulus / 2), vec_sub(r, m), r);
+        r = vec_if_greater(r, half, vec_sub(r, q->m), r);
     if (layout->word == 1)
         vec_store_low8(out + e, r);
     else
         vec_store_low16(out + 2 * e, r);
 }
 
+VEC split_modulus split_modulus_of(const ozg_rns *rns, int l, int pairs)
+{
+    split_modulus q;
+
+    q.m = vec_set1(rns->m[l]);
+    q.inv = vec_set1(rns->inv[l]);
+    q.offset = vec_set1(rns->m[l] * OFFSET);
+    for (int i = 0; i < pairs; i++)
+        q.power[i] = vec_set1(rns->power_pair[l][i]);
+    return q;
+}
+
+/* The residues of a real batch mod m_l, and those of a complex one with their sums for 3M. */
+TARGET static void split_real(const ozg_rns *rns, int l, int pairs, const ozg_layout *layout, int count,
+                              const digits *re, unsigned char *out)
+{
+    const split_modulus q = split_modulus_of(rns, l, pairs);
+    const vec half = vec_set1(rns->m[l] / 2);
+
+    for (int e = 0; e < count; e += VEC_LANES)
+        store_residue(layout, &q, half, residue(&q, pairs, re, e), out, e);
+}
+
+TARGET static void split_complex(const ozg_rns *rns, int l, int pairs, const ozg_layout *layout, int count,
+                                 const digits *re, const digits *im, unsigned char *const out[3])
+{
+    const split_modulus q = split_modulus_of(rns, l, pairs);
+    const vec half = vec_set1(rns->m[l] / 2);
+
+    for (int e = 0; e < count; e += VEC_LANES) {
+        const vec x = residue(&q, pairs, re, e), y = residue(&q, pairs, im, e), sum = vec_add(x, y);
+
+        store_residue(layout, &q, half, x, out[0], e);
+        store_residue(layout, &q, half, y, out[1], e);
+        store_residue(layout, &q, half, vec_min(sum, vec_sub(sum, q.m)), out[2], e);
+    }
+}
+
 TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout, int complex_,
                          const ozg_batch *batch, unsigned char *out, size_t plane)
 {
-    const int number = width / OZG_LIMB_BITS + 1, count = (batch->count + 15) & ~15, s = rns->nmod;
-    const size_t bytes = (size_t)(batch->count * layout->word);
+    const int pairs = width / (2 * DIGIT_BITS) + 1, count = (batch->count + 15) & ~15, s = rns->nmod;
     const int direct = count == batch->count; /* whole vectors may be stored in place */
+    const size_t bytes = (size_t)(batch->count * layout->word);
     unsigned char word[3][2 * OZG_SPLIT_BATCH];
-    limbs re, im;
+    digits re, im;
 
-    find_limbs(batch->re, batch->d, count, number, &re);
+    find_digits(batch->re, batch->d, count, pairs, &re);
     if (complex_)
-        find_limbs(batch->im, batch->d, count, number, &im);
+        find_digits(batch->im, batch->d, count, pairs, &im);
     for (int l = 0; l < s; l++) {
-        const vec m = vec_set1(rns->m[l]);
         unsigned char *to[3];
 
         for (int q = 0; q < 3; q++)
             to[q] = direct ? out + (size_t)(q * s + l) * plane : word[q];
-        for (int e = 0; e < count; e += VEC_LANES) {
-            const vec x = residue(rns, l, number, &re, e);
-            vec y, sum;
-
-            store_residue(layout, rns->m[l], x, to[0], e);
-            if (!complex_)
-                continue;
-            y = residue(rns, l, number, &im, e);
-            sum = vec_add(x, y);
-            store_residue(layout, rns->m[l], y, to[1], e);
-            store_residue(layout, rns->m[l], vec_min(sum, vec_sub(sum, m)), to[2], e);
-        }
+        if (complex_)
+            split_complex(rns, l, pairs, layout, count, &re, &im, to);
+        else
+            split_real(rns, l, pairs, layout, count, &re, to[0]);
         for (int q = 0; !direct && q < (complex_ ? 3 : 1); q++)
             memcpy(out + (size_t)(q * s + l) * plane, word[q], bytes);
     }
@@ -410,41 +458,52 @@ TARGET static void pair_residues(const ozg_rns *rns, const uint8_t *residues, si
     }
 }
 
-/* sum += limb i of all pairs times their digits: below 2^30, since |digit| <= 2^15 and the numbers add up to
- * < 2^14. */
-VEC void sum_limb(const ozg_rns *rns, int i, vec (*pairs)[VECTORS], vec sum[VECTORS])
-{
-    for (int j = 0; j < rns->npair; j++) {
-        const vec digits = vec_set1(rns->pair[j][i]);
+#define AT_ONCE (8 / VECTORS) /* limbs: enough independent sums to keep the multipliers busy */
 
+/*
+ * Limbs i, i + 1, ... of all pairs times their digits: below 2^30 in magnitude, since |digit| <= 2^15 and
+ * the numbers add up to
+ * less than 2^14.
+ */
+VEC void sum_limbs(const ozg_rns *rns, int i, vec (*pairs)[VECTORS], vec (*sum)[VECTORS])
+{
+    vec acc[AT_ONCE][VECTORS];
+
+    for (int g = 0; g < AT_ONCE; g++)
         for (int v = 0; v < VECTORS; v++)
-            sum[v] = vec_madd(sum[v], pairs[j][v], digits);
-    }
+            acc[g][v] = vec_set1(0);
+    for (int j = 0; j < rns->npair; j++)
+        for (int g = 0; g < AT_ONCE; g++) {
+            const vec digits_of_limb = vec_set1(rns->pair[j][i + g]);
+
+            for (int v = 0; v < VECTORS; v++)
+                acc[g][v] = vec_madd(acc[g][v], pairs[j][v], digits_of_limb);
+        }
+    for (int g = 0; g < AT_ONCE; g++)
+        for (int v = 0; v < VECTORS; v++)
+            sum[g][v] = acc[g][v];
 }
 
 TARGET void STAGE(crt)(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint64_t (*out)[OZG_STRIP])
 {
     const vec mask = vec_set1(0xffff);
-    vec pairs[(OZG_NMOD_MAX + 2) / 2][VECTORS], sum[VECTORS], half[2][VECTORS];
+    vec pairs[(OZG_NMOD_MAX + 2) / 2][VECTORS], limb[4][VECTORS], carry[VECTORS];
 
     pair_residues(rns, residues, plane, pairs);
     for (int v = 0; v < VECTORS; v++)
-        sum[v] = vec_set1(0);
+        carry[v] = vec_set1(0);
     for (int w = 0; w < rns->nword; w++) {
-        for (int q = 0; q < 2; q++) { /* two limbs to 32 bits; the upper part of each sum is carried on */
-            sum_limb(rns, 4 * w + 2 * q, pairs, sum);
-            for (int v = 0; v < VECTORS; v++) {
-                half[q][v] = vec_and(sum[v], mask);
-                sum[v] = vec_shift_right_signed(sum[v], 16);
+        for (int q = 0; q < 4; q += AT_ONCE)
+            sum_limbs(rns, 4 * w + q, pairs, limb + q);
+        for (int v = 0; v < VECTORS; v++) {
+            for (int q = 0; q < 4; q++) { /* the upper part of each sum is carried on */
+                limb[q][v] = vec_add(limb[q][v], carry[v]);
+                carry[v] = vec_shift_right_signed(limb[q][v], 16);
+                limb[q][v] = vec_and(limb[q][v], mask);
             }
-            sum_limb(rns, 4 * w + 2 * q + 1, pairs, sum);
-            for (int v = 0; v < VECTORS; v++) {
-                half[q][v] = vec_or(half[q][v], vec_shift_left(sum[v], 16));
-                sum[v] = vec_shift_right_signed(sum[v], 16);
-            }
+            vec_store_wide(out[w] + v * VEC_LANES, vec_or(limb[0][v], vec_shift_left(limb[1][v], 16)),
+                           vec_or(limb[2][v], vec_shift_left(limb[3][v], 16)));
         }
-        for (int v = 0; v < VECTORS; v++)
-            vec_store_wide(out[w] + v * VEC_LANES, half[0][v], half[1][v]);
     }
 }
 
@@ -526,5 +585,8 @@ TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const 
         ozg_round_ref(single, n, words, d, exponent, negate, out);
 }
 
+#undef AT_ONCE
+#undef DIGIT_BITS
 #undef LANES64
+#undef OFFSET
 #undef VECTORS

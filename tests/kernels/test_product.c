@@ -85,7 +85,11 @@ static void check(const ozg_kernel *kernel, struct rng *r, enum pattern pattern,
 
     for (int i = 0; i < SUMS + 16; i++)
         acc[i] = old[i] = pattern == ANY ? (int32_t)(rng_next(r) >> 32) : i;
+    if (kernel->state)
+        kernel->state(1);
     kernel->product(steps, panel_a, panel_b, add, acc);
+    if (kernel->state)
+        kernel->state(0);
     for (int at = 0; at < mr * nr; at += stride) {
         const int32_t expected = sum_by_hand(kernel, add ? old[at] : 0, at % mr, at / mr, k);
 

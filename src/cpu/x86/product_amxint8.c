@@ -2,8 +2,8 @@
  * product_amxint8.c - 32 x 32 micro-kernel: 2 x 2 tiles of 16 x 16 sums, 64 elements of k at once by tdpbssd.
  *
  * The first operand of tdpbssd is B, stored by lines of 64 elements (kr = 64), the second A, stored by fours
- * (kr = 4): a row of a tile is then 16 sums of one column of C, as acc wants them. The tiles are configured
- * and released within each call, so that no state of the thread outlives it.
+ * (kr = 4): a row of a tile is then 16 sums of one column of C, as acc wants them.The tiles are configured
+ * before a run of products and released after it, so that no state of the thread outlives the stage.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,12 +22,19 @@ typedef struct tile_config {
 static const tile_config config __attribute__((aligned(64))) = {
     1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
 
+__attribute__((target("amx-tile"))) void ozg_state_amxint8(int on)
+{
+    if (on)
+        _tile_loadconfig(&config);
+    else
+        _tile_release();
+}
+
 __attribute__((target("amx-tile,amx-int8"))) void
 ozg_product_32x32x64_amxint8(int64_t steps, const void *a, const void *b, int add, int32_t *acc)
 {
     const int8_t *x = a, *y = b;
 
-    _tile_loadconfig(&config);
     if (add) {
         _tile_loadd(0, acc, 128);
         _tile_loadd(1, acc + 16, 128);
@@ -53,7 +60,6 @@ ozg_product_32x32x64_amxint8(int64_t steps, const void *a, const void *b, int ad
     _tile_stored(1, acc + 16, 128);
     _tile_stored(2, acc + 512, 128);
     _tile_stored(3, acc + 528, 128);
-    _tile_release();
 }
 #else
 typedef int ozg_no_amxint8; /* an empty translation unit is not C */

@@ -69,6 +69,9 @@ ozg_planes ozg_planes_at(void *place, const ozg_layout *layout, int64_t lines, i
     planes.panel = ozg_round_up((size_t)layout->lines * (size_t)layout->word *
                                     ozg_round_up((size_t)k, (size_t)layout->step),
                                 OZG_ALIGN);
+    if (planes.panel % 4096 ==
+        0) /* panels a power of two apart would compete for the same places in the caches */
+        planes.panel += 1024;
     planes.plane = panels * planes.panel;
     return planes;
 }

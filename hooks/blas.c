@@ -11,7 +11,7 @@
 #include "hook.h"
 
 /* serve() - true: done; false: the next BLAS must do it. */
-static bool serve(ozg_hook_entry *entry, const ozg_hook_gemm *call)
+static bool serve(ozg_hook_entry *entry, ozg_hook_gemm *call)
 {
     int number = ozg_hook_gemm_check(call);
     char routine[] = "?GEMM ";
@@ -37,6 +37,7 @@ static bool serve(ozg_hook_entry *entry, const ozg_hook_gemm *call)
         ozg_hook_gemm call = {type, *transa, *transb, *m, *n, *k, alpha, a, *lda, b, *ldb, beta, c, *ldc};   \
         if (!serve(entry, &call))                                                                            \
             ((void (*)(PARAMETERS(integer)))ozg_hook_next(entry))(transa, transb, m, n, k, alpha, a, lda, b, \
-                                                                  ldb, beta, c, ldc, lena, lenb);            \
+                                                                  ldb, beta, call.c, ldc, lena, lenb);       \
+        ozg_hook_gemm_settle(&call, c);                                                                      \
     }
 #include "level3.inc"

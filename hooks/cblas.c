@@ -88,7 +88,8 @@ static bool serve(ozg_hook_entry *entry, int layout, int transa, int transb, ozg
         ozg_hook_gemm call = {type, 0, 0, m, n, k, alpha_at, a, lda, b, ldb, beta_at, c, ldc};               \
         if (!serve(entry, layout, transa, transb, &call))                                                    \
             ((void (*)(PARAMETERS(scalar, integer)))ozg_hook_next(entry))(                                   \
-                layout, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                       \
+                layout, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, call.c, ldc);                  \
+        ozg_hook_gemm_settle(&call, c);                                                                      \
     }
 #define C_GEMM_REAL(name, type, real, integer) C_GEMM(name, type, real, &alpha, &beta, integer)
 #define C_GEMM_COMPLEX(name, type, integer)    C_GEMM(name, type, const void *, alpha, beta, integer)

@@ -101,7 +101,7 @@ static const setting table[] = {
     {"OZG_MODULI", parse_moduli, "auto or a number from 2 to 49", "auto"},
     {"OZG_THREADS", parse_threads, "a number from 1 to 4096", "what OpenMP says"},
     {"OZG_MEMORY", parse_memory, "a number of bytes, with K, M or G behind it if you like",
-     "a quarter of the memory"},
+     "a quarter of the free memory"},
     {"OZG_KERNEL", parse_kernel, kernel_wanted, "the fastest"},
     {"OZG_LOG", parse_log, "0 or 1", "0"},
 };

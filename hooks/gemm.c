@@ -70,78 +70,84 @@ static int choose_moduli(const ozg_hook_gemm *call)
     return moduli != 0 ? moduli : ozg_moduli_for_bits(call->type, call->k, bits + SPARE_BITS);
 }
 
-static ozg_status product(ozg_context *context, const ozg_hook_gemm *g, void *c, int64_t ldc,
-                          ozg_accuracy accuracy)
+static ozg_status product(ozg_context *context, const ozg_hook_gemm *g, ozg_accuracy accuracy)
 {
     switch (g->type) {
     case 's':
         return ozg_sgemm(context, g->transa, g->transb, g->m, g->n, g->k, *(const float *)g->alpha, g->a,
-                         g->lda, g->b, g->ldb, *(const float *)g->beta, c, ldc, accuracy, NULL);
+                         g->lda, g->b, g->ldb, *(const float *)g->beta, g->c, g->ldc, accuracy, NULL);
     case 'd':
         return ozg_dgemm(context, g->transa, g->transb, g->m, g->n, g->k, *(const double *)g->alpha, g->a,
-                         g->lda, g->b, g->ldb, *(const double *)g->beta, c, ldc, accuracy, NULL);
+                         g->lda, g->b, g->ldb, *(const double *)g->beta, g->c, g->ldc, accuracy, NULL);
     case 'c':
         return ozg_cgemm(context, g->transa, g->transb, g->m, g->n, g->k, g->alpha, g->a, g->lda, g->b,
-                         g->ldb, g->beta, c, ldc, accuracy, NULL);
+                         g->ldb, g->beta, g->c, g->ldc, accuracy, NULL);
     default:
         return ozg_zgemm(context, g->transa, g->transb, g->m, g->n, g->k, g->alpha, g->a, g->lda, g->b,
-                         g->ldb, g->beta, c, ldc, accuracy, NULL);
+                         g->ldb, g->beta, g->c, g->ldc, accuracy, NULL);
     }
 }
 
-static void copy_matrix(char *to, int64_t ldto, const char *from, int64_t ldfrom, const ozg_hook_gemm *call)
+/* The elements of C from one place to another of the same layout. */
+static void copy_matrix(void *to, const void *from, const ozg_hook_gemm *call)
 {
-    size_t size = element_size(call->type);
+    size_t size = element_size(call->type), step = (size_t)call->ldc * size;
 
     for (int64_t j = 0; j < call->n; j++)
-        memcpy(to + (size_t)(j * ldto) * size, from + (size_t)(j * ldfrom) * size, (size_t)call->m * size);
+        memcpy((char *)to + (size_t)j * step, (const char *)from + (size_t)j * step, (size_t)call->m * size);
 }
 
-/* C shares elements with A or B, which BLAS leaves undefined: compute beside it, then copy. */
-static ozg_status product_beside(ozg_context *context, const ozg_hook_gemm *call, ozg_accuracy accuracy)
+/*
+ * C shares elements with A or B, which BLAS leaves undefined: call->c becomes a copy of C, of the same
+ * layout, and
+ * ozg_hook_gemm_settle() brings the result back. NULL if there is no memory.
+ */
+static void *move_output(ozg_hook_gemm *call)
 {
-    size_t size = element_size(call->type);
-    ozg_status status;
-    char *c;
+    size_t size = element_size(call->type), elements = (size_t)(call->ldc * (call->n - 1) + call->m);
+    void *copy = elements > SIZE_MAX / size ? NULL : malloc(elements * size);
 
-    if ((size_t)call->m > SIZE_MAX / size / (size_t)call->n)
-        return OZG_E_NOMEM;
-    c = malloc((size_t)call->m * (size_t)call->n * size);
-    if (c == NULL)
-        return OZG_E_NOMEM;
-    copy_matrix(c, call->m, call->c, call->ldc, call);
-    status = product(context, call, c, call->m, accuracy);
-    if (status == OZG_OK)
-        copy_matrix(call->c, call->ldc, c, call->m, call);
-    free(c);
-    return status;
+    if (copy != NULL) {
+        copy_matrix(copy, call->c, call);
+        call->c = copy;
+    }
+    return copy;
 }
 
-static bool compute(const ozg_hook_gemm *call)
+void ozg_hook_gemm_settle(const ozg_hook_gemm *call, void *c)
+{
+    if (call->c == c)
+        return;
+    copy_matrix(c, call->c, call);
+    free(call->c);
+}
+
+static bool compute(ozg_hook_gemm *call)
 {
     ozg_accuracy accuracy;
     ozg_hook_loan loan;
     ozg_status status;
     int moduli = choose_moduli(call);
 
-    if (moduli == 0) {
-        ozg_hook_failed("k is too large for 49 moduli");
-        return false;
-    }
-    accuracy = ozg_moduli(moduli);
     loan = ozg_hook_take();
     if (loan.context == NULL)
         return false;
-    status = product(loan.context, call, call->c, call->ldc, accuracy);
-    if (status == OZG_E_ARG) /* all but the overlap has been checked */
-        status = product_beside(loan.context, call, accuracy);
+    accuracy = ozg_moduli(moduli != 0 ? moduli : 49); /* a k too large for them is refused below */
+    status = product(loan.context, call, accuracy);
+    if (status == OZG_E_ARG) { /* all but the overlap has been checked */
+        if (move_output(call) == NULL) {
+            ozg_hook_say("no memory to multiply in place; stopped, since no result would be right");
+            abort();
+        }
+        status = product(loan.context, call, accuracy);
+    }
     if (status != OZG_OK)
         ozg_hook_failed(ozg_last_error(loan.context));
     ozg_hook_give(loan);
     return status == OZG_OK;
 }
 
-bool ozg_hook_gemm_run(ozg_hook_entry *entry, const ozg_hook_gemm *call)
+bool ozg_hook_gemm_run(ozg_hook_entry *entry, ozg_hook_gemm *call)
 {
     if (call->m == 0 || call->n == 0) {
         ozg_hook_count(entry, OZG_HOOK_EMPTY);

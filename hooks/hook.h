@@ -132,6 +132,12 @@ int ozg_hook_gemm_check(const ozg_hook_gemm *call);
  * elements with an input is computed as if the inputs had been copied first. false: C is as before, and the
  * next BLAS must do it.
  */
-bool ozg_hook_gemm_run(ozg_hook_entry *entry, const ozg_hook_gemm *call);
+bool ozg_hook_gemm_run(ozg_hook_entry *entry, ozg_hook_gemm *call);
+
+/*
+ * ozg_hook_gemm_settle() - after the call was served or passed on with call->c: the result to the program's
+ * c.
+ */
+void ozg_hook_gemm_settle(const ozg_hook_gemm *call, void *c);
 
 #endif

@@ -15,6 +15,7 @@
  *              change. On any error C is as it was before the call.
  *   Threads    a context, with its plans and operands, serves one thread at a time; different threads use
  *              different contexts. Functions without a context may be called by several threads at once.
+ *   Stack      a call needs about 40 KB of the caller's stack.
  *   fork       a child may go on using the library, its parent's contexts included. Where the parent had
  *              several threads, the child computes with one (same bits).
  *   Floating-point environment  the caller's rounding mode and flush-to-zero setting have no influence and
@@ -85,7 +86,7 @@ typedef struct ozg_config {
     ozg_backend_kind backend; /* default OZG_BACKEND_BEST */
     int device;               /* number of the device, default 0 */
     int threads;              /* CPU threads; 0 (default): as OpenMP says (OMP_NUM_THREADS) */
-    size_t memory_limit;      /* bytes of workspace at most; 0 (default): a quarter of the physical memory */
+    size_t memory_limit;      /* bytes of workspace at most; 0 (default): a quarter of the free memory */
     uint64_t repair_limit;    /* entries that rounded and native may repair exactly; default UINT64_MAX */
     ozg_policy policy;        /* default OZG_EMULATE */
     void *stream;             /* CUDA stream; must be NULL on the CPU */

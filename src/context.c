@@ -109,11 +109,27 @@ static ozg_status check_config(const ozg_config *cfg)
     return OZG_OK;
 }
 
-static size_t default_memory_limit(void)
+/* Bytes that programs may still take without swapping; where the system does not say: all there are. */
+static size_t available_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    const size_t least = (size_t)64 << 20;
-    size_t quarter = pages > 0 && size > 0 ? (size_t)pages / 4 * (size_t)size : 0;
+    unsigned long long kilobytes;
+    char line[128];
+    FILE *info = fopen("/proc/meminfo", "r");
+
+    while (info && fgets(line, sizeof line, info))
+        if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) {
+            fclose(info);
+            return (size_t)kilobytes * 1024;
+        }
+    if (info)
+        fclose(info);
+    return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : 0;
+}
+
+static size_t default_memory_limit(void)
+{
+    const size_t least = (size_t)64 << 20, quarter = available_memory() / 4;
 
     return quarter > least ? quarter : least;
 }

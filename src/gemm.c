@@ -50,8 +50,8 @@ static ozg_status check_operand(ozg_context *ctx, const ozg_operand *op, char si
             ctx, OZG_E_ARG, "argument %d: the operand is %lld x %lld; this call needs %lld x %lld", number,
             (long long)(side == 'A' ? op->count : op->k), (long long)(side == 'A' ? op->k : op->count),
             (long long)(side == 'A' ? count : s->k), (long long)(side == 'A' ? s->k : count));
-    if (s->k == 0)
-        return OZG_OK;
+    if (s->k == 0 || count == 0)
+        return OZG_OK; /* nothing was split */
     status = ozg_plan_accuracy(ctx, s->type, s->k, s->acc, &nmod, &width);
     if (!status && (op->nmod != nmod || op->width != width))
         return ozg_fail(ctx, OZG_E_ARG,
@@ -351,6 +351,9 @@ static ozg_status check_sharing(ozg_context *ctx, const ozg_shape *s, const ozg_
     }
     clash = ozg_problem_blocks_clash(blocks, count);
     free(blocks);
+    if (clash < 0)
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory to check %lld products; use smaller batches",
+                        (long long)all->count);
     if (clash)
         return ozg_fail(ctx, OZG_E_ARG,
                         "argument %d (c): some C shares elements with an A, a B or another C of the batch; "

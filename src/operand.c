@@ -44,16 +44,23 @@ static void copy_elements(const ozg_view *v, int64_t count, int64_t k, void *out
         }
 }
 
+#define ELEMENTS_MAX (INT64_C(1) << 48) /* more than any memory holds: sizes in bytes stay below 2^63 */
+
 /* Memory for lines, planes and the copy. Errors: OZG_E_NOMEM. */
 static ozg_status allocate(ozg_operand *op)
 {
     const ozg_layout *layout = op->side == 'A' ? &op->ctx->kernel->a : &op->ctx->kernel->b;
     const int planes = op->nmod * (ozg_type_complex(op->type) ? 3 : 1);
-    const size_t lines = ozg_lines_bytes(op->count),
-                 split = ozg_planes_bytes(layout, planes, op->count, op->k);
-    const size_t copy = (size_t)(op->count * op->k * ozg_type_size(op->type));
-    unsigned char *memory = aligned_alloc(OZG_ALIGN, ozg_round_up(lines + split + copy, OZG_ALIGN));
+    size_t lines, split, copy;
+    unsigned char *memory;
 
+    if (op->count > ELEMENTS_MAX / op->k)
+        return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory holds a prepared operand of %lld x %lld elements",
+                        (long long)op->count, (long long)op->k);
+    lines = ozg_lines_bytes(op->count);
+    split = ozg_planes_bytes(layout, planes, op->count, op->k);
+    copy = (size_t)(op->count * op->k * ozg_type_size(op->type));
+    memory = aligned_alloc(OZG_ALIGN, ozg_round_up(lines + split + copy, OZG_ALIGN));
     if (!memory)
         return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory for a prepared operand of %zu bytes",
                         lines + split + copy);

@@ -40,14 +40,55 @@ __attribute__((constructor)) static void watch_fork(void)
 {
     pthread_atfork(before_fork, NULL, in_child);
 }
+
+/*
+ * OpenMP ends the process if it cannot start a thread. So the number of threads that can run at once is
+ * tried first, by
+ * threads that wait for each other; what was possible once is taken to stay so.
+ */
+static atomic_int possible = 1;
+
+static void *wait_for_release(void *mutex)
+{
+    pthread_mutex_lock(mutex);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+
+static int try_threads(int wanted)
+{
+    enum { MOST = 1024 };
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t thread[MOST];
+    int count = 0;
+
+    pthread_mutex_lock(&mutex);
+    while (count < MOST && count < wanted - 1 &&
+           pthread_create(&thread[count], NULL, wait_for_release, &mutex) == 0)
+        count++;
+    pthread_mutex_unlock(&mutex);
+    for (int i = 0; i < count; i++)
+        pthread_join(thread[i], NULL);
+    return count + 1;
+}
+
+static int possible_threads(int wanted)
+{
+    int known = atomic_load(&possible);
+
+    if (wanted <= known)
+        return wanted;
+    known = try_threads(wanted);
+    atomic_store(&possible, known);
+    return known < wanted ? known : wanted;
+}
 #endif
 
 void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t task, int thread), void *arg)
 {
 #ifdef _OPENMP
     if (threads > 1 && tasks > 1 && !omp_in_parallel() && !atomic_load(&orphaned)) {
-        if (threads > tasks)
-            threads = (int)tasks;
+        threads = possible_threads(threads < tasks ? threads : (int)tasks);
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
         for (int64_t task = 0; task < tasks; task++)
             run(arg, task, omp_get_thread_num());

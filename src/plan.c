@@ -152,6 +152,14 @@ static int worthwhile_threads(const ozg_plan *plan)
     return worth >= most ? most : worth < 2 ? 1 : (int)worth;
 }
 
+/* Columns of a tile: a multiple of nr, and enough for a tile of few rows to be worth waking the threads. */
+static int64_t tile_columns(const ozg_shape *s, const ozg_kernel *kernel)
+{
+    const int64_t wanted = s->m >= N_TILE ? N_TILE : N_TILE * (N_TILE / s->m);
+
+    return s->n < wanted ? s->n : round_up64(wanted, kernel->b.lines);
+}
+
 /* Halves x, to a multiple of `unit`. 0: it is as small as can be. */
 static int halve(int64_t *x, int64_t unit)
 {
@@ -199,7 +207,7 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
     plan->kernel = choose_kernel(plan);
     plan->threads = worthwhile_threads(plan);
     plan->mt = shape->m < M_TILE ? shape->m : M_TILE;
-    plan->nt = shape->n < N_TILE ? shape->n : round_up64(N_TILE, plan->kernel->b.lines);
+    plan->nt = tile_columns(shape, plan->kernel);
     plan->kt = shape->k < K_CHUNK ? shape->k : K_CHUNK;
     for (place(plan); plan->workspace > ctx->memory_limit; place(plan))
         if (!shrink(plan))

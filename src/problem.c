@@ -251,6 +251,61 @@ static int compare_blocks(const void *left, const void *right)
     return a->of < b->of ? -1 : a->of > b->of;
 }
 
+/* One column of a block, as bytes [first, end). */
+typedef struct interval {
+    uint64_t first, end;
+    int is_c;
+} interval;
+
+static int compare_intervals(const void *left, const void *right)
+{
+    const interval *a = left, *b = right;
+
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Sorted by address, a column clashes if it begins before the end of an earlier one and either is of a C. */
+static int intervals_clash(interval *columns, size_t count)
+{
+    uint64_t end_of_c = 0, end = 0;
+
+    qsort(columns, count, sizeof *columns, compare_intervals);
+    for (size_t i = 0; i < count; i++) {
+        if (columns[i].first < (columns[i].is_c ? end : end_of_c))
+            return 1;
+        end = columns[i].end > end ? columns[i].end : end;
+        if (columns[i].is_c && columns[i].end > end_of_c)
+            end_of_c = columns[i].end;
+    }
+    return 0;
+}
+
+/* Blocks [begin, begin + count), whose bytes lie between each other's: column by column. -1: no memory. */
+static int columns_clash(const ozg_block *blocks, size_t count)
+{
+    size_t total = 0, at = 0;
+    interval *columns;
+    int clash;
+
+    for (size_t i = 0; i < count; i++) {
+        if ((uint64_t)blocks[i].columns > SIZE_MAX / sizeof *columns - total)
+            return -1;
+        total += (size_t)blocks[i].columns;
+    }
+    columns = malloc(total * sizeof *columns);
+    if (!columns)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        for (int64_t q = 0; q < blocks[i].columns; q++, at++) {
+            columns[at].first = blocks[i].first + (uint64_t)q * blocks[i].ld;
+            columns[at].end = columns[at].first + blocks[i].height;
+            columns[at].is_c = blocks[i].of == 'c';
+        }
+    clash = intervals_clash(columns, total);
+    free(columns);
+    return clash;
+}
+
 int ozg_problem_blocks_clash(ozg_block *blocks, size_t count)
 {
     size_t kept = 0;
@@ -262,13 +317,20 @@ int ozg_problem_blocks_clash(ozg_block *blocks, size_t count)
         if (!last || last->of == 'c' || last->of != blocks[i].of || last->first != blocks[i].first)
             blocks[kept++] = blocks[i];
     }
-    for (size_t i = 0; i < kept; i++) {
-        const ozg_block *x = &blocks[i];
-        const uint64_t end = x->first + (uint64_t)(x->columns - 1) * x->ld + x->height;
+    for (size_t i = 0, next; i < kept; i = next) { /* runs of blocks whose ranges of bytes hang together */
+        uint64_t end = 0;
+        int has_c = 0, clash;
 
-        for (size_t j = i + 1; j < kept && blocks[j].first < end; j++)
-            if ((x->of == 'c' || blocks[j].of == 'c') && overlap(x, &blocks[j]))
-                return 1;
+        for (next = i; next < kept && (next == i || blocks[next].first < end); next++) {
+            const ozg_block *x = &blocks[next];
+            const uint64_t x_end = x->first + (uint64_t)(x->columns - 1) * x->ld + x->height;
+
+            end = x_end > end ? x_end : end;
+            has_c |= x->of == 'c';
+        }
+        clash = has_c && next - i > 1 ? columns_clash(blocks + i, next - i) : 0;
+        if (clash)
+            return clash;
     }
     return 0;
 }

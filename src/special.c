@@ -1,25 +1,25 @@
 /*
  * special.c - the sums with Inf or NaN: only the terms with a special factor count.
  *
+ * Each line becomes bit masks along k (infinite, zero, negative), so that an entry takes a few operations
+ * for 64 terms. Without
+ * memory for the masks the elements themselves are looked at: the same result, only slower.
+ *
  * SPDX-License-Identifier: MIT
  */
-#include "special.h"
+#include <stdlib.h>
+
 #include "parallel.h"
+#include "special.h"
 
-#define FEW 64
-
-/* Where a line has special elements: all of them if count <= FEW, else "look at every element". */
-typedef struct places {
-    int nan; /* the line has a NaN: every entry is NaN */
-    int count;
-    int64_t p[FEW];
-} places;
+enum { MASK_INFINITE, MASK_ZERO, MASK_NEGATIVE, MASKS };
 
 typedef struct special_job {
     const ozg_stage *st;
     const ozg_view *a, *b;
     const ozg_lines *la, *lb;
-    int64_t k;
+    int64_t k, words; /* 64-bit words of a mask */
+    uint64_t *masks;  /* of the lines of A, then of B: component * MASKS + mask; NULL: none */
     void *c;
     int64_t ldc;
 } special_job;
@@ -33,28 +33,72 @@ static void load(const ozg_view *v, int64_t i, int64_t p, uint64_t x[2])
     x[1] = complex_ ? ozg_load_bits(v->x, single, 2 * index + 1) ^ (v->conj ? OZG_F64_SIGN : 0) : 0;
 }
 
-static void find_places(const ozg_view *v, int64_t i, int64_t k, uint8_t special, places *out)
+static int parts(const special_job *job)
 {
-    out->nan = special == OZG_LINE_NAN;
-    out->count = 0;
-    for (int64_t p = 0; special == OZG_LINE_INF && p < k && out->count <= FEW; p++) {
-        uint64_t x[2];
+    return 1 + job->st->scalars.complex_;
+}
 
-        load(v, i, p, x);
-        if (ozg_is_special(x[0]) || ozg_is_special(x[1])) {
-            if (out->count < FEW)
-                out->p[out->count] = p;
-            out->count++;
+/* The masks of component `part` of line i of A, or of B. */
+static uint64_t *masks_of(const special_job *job, int is_a, int64_t i, int part)
+{
+    const int64_t line = is_a ? i : job->la->count + i;
+
+    return job->masks + ((line * parts(job) + part) * MASKS) * job->words;
+}
+
+static void mask_task(void *arg, int64_t line, int thread)
+{
+    const special_job *job = arg;
+    const int is_a = line < job->la->count;
+    const int64_t i = is_a ? line : line - job->la->count;
+    const ozg_view *v = is_a ? job->a : job->b;
+
+    (void)thread;
+    for (int part = 0; part < parts(job); part++) {
+        uint64_t *mask = masks_of(job, is_a, i, part);
+
+        for (int64_t q = 0; q < MASKS * job->words; q++)
+            mask[q] = 0;
+        for (int64_t p = 0; p < job->k; p++) {
+            const uint64_t bit = UINT64_C(1) << (p % 64);
+            uint64_t x[2];
+
+            load(v, i, p, x);
+            mask[MASK_INFINITE * job->words + p / 64] |= ozg_is_special(x[part]) ? bit : 0;
+            mask[MASK_ZERO * job->words + p / 64] |= x[part] << 1 == 0 ? bit : 0;
+            mask[MASK_NEGATIVE * job->words + p / 64] |= x[part] >> 63 ? bit : 0;
         }
     }
 }
 
-/* The term (-1)^negate x y of a sum, if a factor is special. */
+static int decided(const ozg_sum *sum)
+{
+    return sum->nan || (sum->plus_inf && sum->minus_inf);
+}
+
+/* sum += the terms (-1)^negate x_p y_p with an infinite factor; lines with NaN do not come here. */
+static void add_masked(const special_job *job, ozg_sum *sum, const uint64_t *x, const uint64_t *y, int negate)
+{
+    const int64_t n = job->words;
+    const uint64_t flip = negate ? UINT64_MAX : 0;
+
+    for (int64_t w = 0; w < n && !decided(sum); w++) {
+        const uint64_t x_inf = x[MASK_INFINITE * n + w], y_inf = y[MASK_INFINITE * n + w];
+        const uint64_t negative = x[MASK_NEGATIVE * n + w] ^ y[MASK_NEGATIVE * n + w] ^ flip;
+
+        if ((x_inf & y[MASK_ZERO * n + w]) | (y_inf & x[MASK_ZERO * n + w])) /* Inf times 0 */
+            sum->nan = 1;
+        sum->minus_inf |= ((x_inf | y_inf) & negative) != 0;
+        sum->plus_inf |= ((x_inf | y_inf) & ~negative) != 0;
+    }
+}
+
+/* The same by looking at one pair of elements. */
 static void add_term(ozg_sum *sum, uint64_t x, uint64_t y, int negate)
 {
     if (!ozg_is_special(x) && !ozg_is_special(y))
         return;
-    if (ozg_is_nan(x) || ozg_is_nan(y) || !(x & ~OZG_F64_SIGN) || !(y & ~OZG_F64_SIGN))
+    if (x << 1 == 0 || y << 1 == 0)
         sum->nan = 1;
     else
         ozg_sum_infinity(sum, (int)((x ^ y) >> 63) ^ negate);
@@ -67,35 +111,43 @@ static void add_place(const special_job *job, int64_t i, int64_t j, int64_t p, o
     load(job->a, i, p, x);
     load(job->b, j, p, y);
     add_term(&sum[0], x[0], y[0], 0);
-    if (job->st->scalars.complex_) {
+    if (parts(job) == 2) {
         add_term(&sum[0], x[1], y[1], 1);
         add_term(&sum[1], x[0], y[1], 0);
         add_term(&sum[1], x[1], y[0], 0);
     }
 }
 
-static int decided(const ozg_sum *sum)
+static void add_all(const special_job *job, int64_t i, int64_t j, ozg_sum sum[2])
 {
-    return sum->nan || (sum->plus_inf && sum->minus_inf);
+    const uint64_t *x[2], *y[2];
+
+    if (!job->masks) {
+        for (int64_t p = 0; p < job->k && !(decided(&sum[0]) && (parts(job) == 1 || decided(&sum[1]))); p++)
+            add_place(job, i, j, p, sum);
+        return;
+    }
+    for (int part = 0; part < parts(job); part++) {
+        x[part] = masks_of(job, 1, i, part);
+        y[part] = masks_of(job, 0, j, part);
+    }
+    add_masked(job, &sum[0], x[0], y[0], 0);
+    if (parts(job) == 2) {
+        add_masked(job, &sum[0], x[1], y[1], 1);
+        add_masked(job, &sum[1], x[0], y[1], 0);
+        add_masked(job, &sum[1], x[1], y[0], 0);
+    }
 }
 
-static void add_places(const special_job *job, int64_t i, int64_t j, const places *at, ozg_sum sum[2])
-{
-    const int complex_ = job->st->scalars.complex_, all = at->count > FEW;
-    int64_t count = all ? job->k : at->count;
-
-    for (int64_t q = 0; q < count && !(decided(&sum[0]) && (!complex_ || decided(&sum[1]))); q++)
-        add_place(job, i, j, all ? q : at->p[q], sum);
-}
-
-static void entry(const special_job *job, int64_t i, int64_t j, const places *row, const places *column)
+/* C(i, j), where row i or column j has Inf or NaN. A NaN anywhere in them makes the entry NaN. */
+static void entry(const special_job *job, int64_t i, int64_t j)
 {
     ozg_sum sum[2] = {{.count = 0}, {.count = 0}};
-    ozg_value v[2];
+    ozg_value v[2] = {{0}, {0}};
 
-    sum[0].nan = sum[1].nan = row->nan || column->nan;
-    add_places(job, i, j, row, sum);
-    add_places(job, i, j, column, sum);
+    sum[0].nan = sum[1].nan = job->la->special[i] == OZG_LINE_NAN || job->lb->special[j] == OZG_LINE_NAN;
+    if (!sum[0].nan)
+        add_all(job, i, j, sum);
     for (int part = 0; part < 2; part++) {
         v[part].kind = decided(&sum[part]) ? OZG_INVALID : OZG_INFINITE;
         v[part].neg = sum[part].minus_inf;
@@ -103,34 +155,14 @@ static void entry(const special_job *job, int64_t i, int64_t j, const places *ro
     ozg_entry_update(&job->st->scalars, v, job->c, i + j * job->ldc);
 }
 
-static void row_task(void *arg, int64_t i, int thread)
-{
-    const special_job *job = arg;
-    places row, column;
-
-    (void)thread;
-    if (!job->la->special[i])
-        return;
-    find_places(job->a, i, job->k, job->la->special[i], &row);
-    for (int64_t j = 0; j < job->lb->count; j++) {
-        find_places(job->b, j, job->k, job->lb->special[j], &column);
-        entry(job, i, j, &row, &column);
-    }
-}
-
 static void column_task(void *arg, int64_t j, int thread)
 {
     const special_job *job = arg;
-    const places none = {.count = 0};
-    places column;
 
     (void)thread;
-    if (!job->lb->special[j])
-        return;
-    find_places(job->b, j, job->k, job->lb->special[j], &column);
     for (int64_t i = 0; i < job->la->count; i++)
-        if (!job->la->special[i])
-            entry(job, i, j, &none, &column);
+        if (job->la->special[i] || job->lb->special[j])
+            entry(job, i, j);
 }
 
 static uint64_t count_special(const ozg_lines *lines)
@@ -146,12 +178,17 @@ void ozg_special_rows_columns(const ozg_stage *st, const ozg_view *a, const ozg_
                               const ozg_lines *lb, int64_t k, void *c, int64_t ldc, uint64_t *rows,
                               uint64_t *columns)
 {
-    special_job job = {st, a, b, la, lb, k, c, ldc};
+    special_job job = {st, a, b, la, lb, k, (k + 63) / 64, NULL, c, ldc};
 
     *rows = count_special(la);
     *columns = count_special(lb);
-    if (*rows)
-        ozg_parallel(st->threads, la->count, row_task, &job);
-    if (*columns)
-        ozg_parallel(st->threads, lb->count, column_task, &job);
+    if (*rows == 0 && *columns == 0)
+        return;
+    /* k / 64 words for each element that the caller holds: the sizes cannot overflow */
+    job.masks =
+        malloc((size_t)((la->count + lb->count) * parts(&job) * MASKS * job.words) * sizeof *job.masks);
+    if (job.masks)
+        ozg_parallel(st->threads, la->count + lb->count, mask_task, &job);
+    ozg_parallel(st->threads, lb->count, column_task, &job);
+    free(job.masks);
 }

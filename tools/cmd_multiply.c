@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
     {"type", KEY_TYPE, "d|s|z|c", 0,
      "compute in double, float, complex double, complex float (default: as the files need)", 0},
     {"threads", KEY_THREADS, "N", 0, "CPU threads (default: as OpenMP says)", 0},
-    {"memory", KEY_MEMORY, "SIZE", 0, "workspace at most, such as 512M (default: a quarter of the memory)",
+    {"memory", KEY_MEMORY, "SIZE", 0, "workspace at most, such as 512M (default: a quarter of the free memory)",
      0},
     {"kernel", KEY_KERNEL, "NAME", 0, "CPU micro-kernel (ozgemm info lists them)", 0},
     {"json", KEY_JSON, NULL, 0, "print the summary as JSON", 0},

@@ -29,9 +29,9 @@ int main(void)
     }
     int fine = status == OZG_OK && report.exact && c[0] == 1;
 
-    /* A wrong argument changes nothing in C, and the message says what to change. */
+    /* A wrong argument, on purpose (lda = 1): C stays as it is, and the message says what to change. */
     status = ozg_dgemm(ctx, 'N', 'N', 2, 1, 3, 1.0, a, 1, b, 3, 0.0, c, 2, ozg_moduli(16), NULL);
-    printf("%s: %s\n", ozg_status_name(status), ozg_last_error(ctx));
+    printf("lda = 1 on purpose gives %s: %s\n", ozg_status_name(status), ozg_last_error(ctx));
     ozg_destroy(ctx);
     return fine && status == OZG_E_ARG ? 0 : 1;
 }

@@ -99,8 +99,7 @@ static void copy_matrix(void *to, const void *from, const ozg_hook_gemm *call)
 
 /*
  * C shares elements with A or B, which BLAS leaves undefined: call->c becomes a copy of C, of the same
- * layout, and
- * ozg_hook_gemm_settle() brings the result back. NULL if there is no memory.
+ * layout, and ozg_hook_gemm_settle() brings the result back. NULL if there is no memory.
  */
 static void *move_output(ozg_hook_gemm *call)
 {

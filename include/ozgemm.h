@@ -135,9 +135,8 @@ typedef struct ozg_report {
 OZG_API ozg_status ozg_config_init(ozg_config *cfg);
 
 /*
- * ozg_create() - open a backend. cfg NULL: the defaults on the CPU.
- * Errors: OZG_E_ARG, OZG_E_NOMEM, OZG_E_NODEVICE, OZG_E_UNSUPPORTED; *ctx is then NULL and
- * ozg_last_error(NULL) tells this thread why.
+ * ozg_create() - open a backend. cfg NULL: the defaults on the CPU. Errors: OZG_E_ARG, OZG_E_NOMEM,
+ * OZG_E_NODEVICE, OZG_E_UNSUPPORTED; *ctx is then NULL and ozg_last_error(NULL) tells this thread why.
  */
 OZG_API ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg);
 

@@ -52,15 +52,14 @@ ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld
     return v;
 }
 
-static ozg_stage stage_of(const ozg_context *ctx, const ozg_kernel *kernel, const ozg_rns *rns, int width,
-                          char type)
+static ozg_stage stage_of(const ozg_kernel *kernel, const ozg_rns *rns, int width, int threads, char type)
 {
     ozg_stage st;
 
     st.kernel = kernel;
     st.rns = rns;
     st.width = width;
-    st.threads = ozg_parallel_threads(ctx->threads);
+    st.threads = threads;
     st.scratch = NULL; /* only the product stage uses it */
     st.scratch_bytes = 0;
     st.scalars.single = ozg_type_single(type);
@@ -182,13 +181,12 @@ void ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace,
 {
     const ozg_shape *s = &plan->shape;
     unsigned char *work = (unsigned char *)ozg_round_up((size_t)workspace, OZG_ALIGN);
-    ozg_stage st = stage_of(plan->ctx, plan->kernel, plan->rns, plan->width, s->type);
+    ozg_stage st = stage_of(plan->kernel, plan->rns, plan->width, plan->threads, s->type);
     operand_state a = operand_of(plan, 'A', data, work), b = operand_of(plan, 'B', data, work);
     ozg_residues residues;
     ozg_report unused = {0}, *r = report ? report : &unused;
     double start = seconds(), clock = start;
 
-    st.threads = plan->threads;
     st.scratch = work + plan->scratch;
     st.scratch_bytes = plan->scratch_bytes;
     set_scalars(&st.scalars, data);
@@ -201,7 +199,7 @@ void ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace,
     run_tiles(plan, &st, &a, &b, data, &residues, r);
     clock = seconds();
     ozg_special_rows_columns(&st, &a.view, &a.lines, &b.view, &b.lines, s->k, data->c, data->ldc,
-                             &r->special_rows, &r->special_cols);
+                             plan->ctx->memory_limit - plan->workspace, &r->special_rows, &r->special_cols);
     r->seconds_reconstruct += lap(&clock);
     if (report)
         ozg_report_product(report, plan, data, &a.lines, &b.lines);
@@ -212,7 +210,8 @@ void ozg_driver_prepare(ozg_operand *operand, const ozg_rns *rns, const ozg_view
 {
     const ozg_context *ctx = operand->ctx;
     const ozg_layout *layout = operand->side == 'A' ? &ctx->kernel->a : &ctx->kernel->b;
-    ozg_stage st = stage_of(ctx, ctx->kernel, rns, operand->width, operand->type);
+    ozg_stage st =
+        stage_of(ctx->kernel, rns, operand->width, ozg_parallel_threads(ctx->threads), operand->type);
 
     ctx->backend->scale(&st, source, operand->k, &operand->lines);
     ctx->backend->measure(&st, source, operand->k, &operand->lines);

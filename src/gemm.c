@@ -98,14 +98,13 @@ static ozg_status run(ozg_context *ctx, const ozg_plan *plan, const ozg_shape *s
 static ozg_status gemm(ozg_context *ctx, ozg_shape *s, const ozg_data *d, const ozg_argument_numbers *numbers,
                        ozg_report *report)
 {
-    ozg_status status = begin(ctx, report);
+    ozg_status status;
 
     if (d->pa) /* the flag of a prepared operand is not looked at */
         s->transa = 'N';
     if (d->pb)
         s->transb = 'N';
-    if (!status)
-        status = ozg_problem_check_shape(s, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    status = ozg_problem_check_shape(s, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
     if (!status)
         status = check_operand(ctx, d->pa, 'A', s, numbers->pa);
     if (!status)
@@ -154,11 +153,6 @@ static ozg_status typed_gemm(ozg_context *ctx, char type, char transa, char tran
     ozg_shape s = {type, transa, transb, m, n, k, acc};
     ozg_data d = {{0, 0}, {0, 0}, a, b, lda, ldb, pa, pb, c, ldc};
     ozg_status status = begin(ctx, report);
-
-    if (pa)
-        s.transa = 'N'; /* what the caller says of a prepared operand is not looked at */
-    if (pb)
-        s.transb = 'N';
 
     if (status)
         return status;

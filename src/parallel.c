@@ -43,8 +43,7 @@ __attribute__((constructor)) static void watch_fork(void)
 
 /*
  * OpenMP ends the process if it cannot start a thread. So the number of threads that can run at once is
- * tried first, by
- * threads that wait for each other; what was possible once is taken to stay so.
+ * tried first, by threads that wait for each other; what was possible once is taken to stay so.
  */
 static atomic_int possible = 1;
 

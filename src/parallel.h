@@ -10,10 +10,9 @@
 
 /*
  * ozg_parallel() - run(arg, task, thread) for task = 0..tasks-1 on up to `threads` threads, in any order.
- * thread
- * counts from 0 and stays below threads. One thread inside a parallel region of the caller, and in a forked
- * child of
- * a process that had several threads: those of OpenMP do not survive fork, and a region would wait for them.
+ * thread counts from 0 and stays below threads. One thread inside a parallel region of the caller, and in a
+ * forked child of a process that had several threads: those of OpenMP do not survive fork, and a region
+ * would wait for them.
  */
 void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t task, int thread), void *arg);
 

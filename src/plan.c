@@ -27,7 +27,7 @@ ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accurac
 {
     const uint64_t length = ozg_dot_length(type, k);
 
-    if (acc.kind == ozg_moduli(2).kind) {
+    if (acc.kind == OZG_BY_MODULI) {
         *nmod = acc.value;
         *width = ozg_moduli_width(acc.value, length);
         if (*width < 1)
@@ -171,20 +171,31 @@ static int halve(int64_t *x, int64_t unit)
     return 1;
 }
 
-static int shrink(ozg_plan *plan)
+static int shrink_threads(ozg_plan *plan)
 {
-    const ozg_kernel *kernel = plan->kernel;
-    const int64_t mr = round_up64(kernel->a.lines, OZG_STRIP), nr = kernel->b.lines;
+    if (plan->threads == 1)
+        return 0;
+    plan->threads /= 2;
+    return 1;
+}
 
-    if (plan->threads > 1 && plan->scratch_bytes * (size_t)plan->threads > plan->workspace / 2) {
-        plan->threads /= 2;
-        return 1;
-    }
+static int shrink_tile(ozg_plan *plan)
+{
+    const int64_t mr = round_up64(plan->kernel->a.lines, OZG_STRIP), nr = plan->kernel->b.lines;
+
     if (plan->mt <= 256 && plan->nt <= 256 && plan->kt > K_SMALL && halve(&plan->kt, 64))
         return 1;
     if (plan->mt >= plan->nt)
         return halve(&plan->mt, mr) || halve(&plan->nt, nr) || halve(&plan->kt, 64);
     return halve(&plan->nt, nr) || halve(&plan->mt, mr) || halve(&plan->kt, 64);
+}
+
+/* One step towards less workspace; 0: there is none. */
+static int shrink(ozg_plan *plan)
+{
+    if (plan->scratch_bytes * (size_t)plan->threads > plan->workspace / 2 && shrink_threads(plan))
+        return 1;
+    return shrink_tile(plan) || shrink_threads(plan);
 }
 
 ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shape, int prepared_a,
@@ -221,22 +232,22 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
 
 ozg_accuracy ozg_moduli(int s)
 {
-    return (ozg_accuracy){1, s};
+    return (ozg_accuracy){OZG_BY_MODULI, s};
 }
 
 ozg_accuracy ozg_width(int t)
 {
-    return (ozg_accuracy){2, t};
+    return (ozg_accuracy){OZG_BY_WIDTH, t};
 }
 
 ozg_accuracy ozg_native(void)
 {
-    return (ozg_accuracy){3, 0};
+    return (ozg_accuracy){OZG_BY_NATIVE, 0};
 }
 
 ozg_accuracy ozg_rounded(void)
 {
-    return (ozg_accuracy){4, 0};
+    return (ozg_accuracy){OZG_BY_ROUNDED, 0};
 }
 
 static int valid_type(char type)

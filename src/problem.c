@@ -42,21 +42,21 @@ static int normalise_trans(char *trans)
 
 static ozg_status check_accuracy(ozg_accuracy acc, int number, char *error, size_t size)
 {
-    if (acc.kind == ozg_moduli(2).kind) {
+    if (acc.kind == OZG_BY_MODULI) {
         if (acc.value < OZG_NMOD_MIN || acc.value > OZG_NMOD_MAX)
             return wrong(error, size, "argument %d: ozg_moduli(%d) is outside %d..%d moduli", number,
                          acc.value, OZG_NMOD_MIN, OZG_NMOD_MAX);
         return OZG_OK;
     }
-    if (acc.kind == ozg_width(1).kind) {
+    if (acc.kind == OZG_BY_WIDTH) {
         if (acc.value < 1)
             return wrong(error, size, "argument %d: ozg_width(%d) must be at least 1 bit", number, acc.value);
         return OZG_OK;
     }
-    if (acc.kind == ozg_native().kind || acc.kind == ozg_rounded().kind) {
+    if (acc.kind == OZG_BY_NATIVE || acc.kind == OZG_BY_ROUNDED) {
         wrong(error, size,
               "argument %d: accuracy \"%s\" is not in this version; use ozg_moduli(ozg_moduli_for_bits(...))",
-              number, acc.kind == ozg_native().kind ? "native" : "rounded");
+              number, acc.kind == OZG_BY_NATIVE ? "native" : "rounded");
         return OZG_E_UNSUPPORTED;
     }
     return wrong(error, size, "argument %d: the accuracy must come from ozg_moduli() or ozg_width()", number);

@@ -1,19 +1,17 @@
 /*
  * report.c - facts and bound of a call.
  *
- * The bound is [Xe2] Eq. 7 with exact lines left out. With a = 2^-D (a^ + alpha), |alpha| <= 1/2, and alpha
- * = 0 for an exact row
- * (likewise E, b^, beta for a column),
+ * The bound is [Xe2] Eq. 7 with exact lines left out. With a = 2^-D (a^ + rho), |rho| <= 1/2, and rho = 0
+ * for an exact row (likewise E, b^, sigma for a column),
  *
  *     |AB - 2^(-D-E) A^B^|_ij <=   [row i inexact]    2^-D_i / 2 ||b_j||_1
  *                                + [column j inexact] 2^-E_j / 2 ||a_i||_1
  *                                + [both]             k' 2^(-D_i-E_j) / 4
  *
  * and an entry of C is off by at most (|alpha_r| + |alpha_i|) times that plus the one rounding, max(u
- * |c_ij|, 2^-1075). The bound of
- * the call takes the largest value of each of the three terms: m + n steps, and never more than three times
- * the largest sum.
- * The norms are upper bounds from integers; what follows is rounded to nearest and then enlarged.
+ * |c_ij|, 2^-1075). The bound of the call takes the largest value of each of the three terms: m + n steps,
+ * and never more than three times the largest sum. The norms are upper bounds from integers; what follows
+ * is rounded to nearest and then enlarged.
  *
  * SPDX-License-Identifier: MIT
  */

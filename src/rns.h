@@ -36,10 +36,8 @@ typedef struct ozg_rns {
     int quotient_shift;                           /* f */
     uint32_t quotient[OZG_NMOD_MAX];              /* RN(2^f y_l / m_l) */
     /*
-     * For engines that multiply pairs of 16-bit numbers: balanced digits in [-2^15, 2^15) of the weights,
-     * and of
-     * -M as number nmod. Numbers 2 j and 2 j + 1 lie in the low and the high half of pair[j] (0 beyond the
-     * last).
+     * Balanced digits in [-2^15, 2^15) of the weights, and of -M as number nmod: numbers 2 j and 2 j + 1
+     * lie in the low and the high half of pair[j] (0 beyond the last).
      */
     int npair;
     uint32_t pair[(OZG_NMOD_MAX + 2) / 2][OZG_CRT_LIMBS];

@@ -1,9 +1,9 @@
 /*
  * special.c - the sums with Inf or NaN: only the terms with a special factor count.
  *
- * Each line becomes bit masks along k (infinite, zero, negative), so that an entry takes a few operations
- * for 64 terms. Without
- * memory for the masks the elements themselves are looked at: the same result, only slower.
+ * Where many lines are special, each line becomes bit masks along k (infinite, zero, negative), so that an
+ * entry takes a few operations for 64 terms. Else, or without memory for the masks, the elements themselves
+ * are looked at.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,6 +11,8 @@
 
 #include "parallel.h"
 #include "special.h"
+
+#define MANY 8 /* special lines that are worth making masks of all lines */
 
 enum { MASK_INFINITE, MASK_ZERO, MASK_NEGATIVE, MASKS };
 
@@ -175,18 +177,20 @@ static uint64_t count_special(const ozg_lines *lines)
 }
 
 void ozg_special_rows_columns(const ozg_stage *st, const ozg_view *a, const ozg_lines *la, const ozg_view *b,
-                              const ozg_lines *lb, int64_t k, void *c, int64_t ldc, uint64_t *rows,
-                              uint64_t *columns)
+                              const ozg_lines *lb, int64_t k, void *c, int64_t ldc, size_t memory,
+                              uint64_t *rows, uint64_t *columns)
 {
     special_job job = {st, a, b, la, lb, k, (k + 63) / 64, NULL, c, ldc};
+    /* below the memory that the caller holds for the elements: the product cannot overflow */
+    const size_t bytes =
+        (size_t)((la->count + lb->count) * parts(&job) * MASKS * job.words) * sizeof *job.masks;
 
     *rows = count_special(la);
     *columns = count_special(lb);
     if (*rows == 0 && *columns == 0)
         return;
-    /* k / 64 words for each element that the caller holds: the sizes cannot overflow */
-    job.masks =
-        malloc((size_t)((la->count + lb->count) * parts(&job) * MASKS * job.words) * sizeof *job.masks);
+    if (*rows + *columns >= MANY && bytes <= memory)
+        job.masks = malloc(bytes);
     if (job.masks)
         ozg_parallel(st->threads, la->count + lb->count, mask_task, &job);
     ozg_parallel(st->threads, lb->count, column_task, &job);

@@ -8,10 +8,13 @@
 
 #include "backend.h"
 
-/* ozg_special_rows_columns() - C(i, j) for every special row i and every special column j, as IEEE arithmetic
- * would have it. *rows, *columns: how many there are. */
+/*
+ * ozg_special_rows_columns() - C(i, j) for every special row i and every special column j, as IEEE
+ * arithmetic would have it. *rows, *columns: how many there are. Takes at most `memory` bytes of its own,
+ * or none at all.
+ */
 void ozg_special_rows_columns(const ozg_stage *st, const ozg_view *a, const ozg_lines *la, const ozg_view *b,
-                              const ozg_lines *lb, int64_t k, void *c, int64_t ldc, uint64_t *rows,
-                              uint64_t *columns);
+                              const ozg_lines *lb, int64_t k, void *c, int64_t ldc, size_t memory,
+                              uint64_t *rows, uint64_t *columns);
 
 #endif

@@ -61,7 +61,7 @@ void command_parse(const char *name, const struct argp_option *options, argp_par
                    const char *args, const char *doc, int argc, char **argv, void *input)
 {
     char program[64];
-    struct argp argp = {.options = options, .parser = parser, .args_doc = args, .doc = doc};
+    struct argp argp = {.options = options, .parser = parser, .args_doc = *args ? args : NULL, .doc = doc};
     snprintf(program, sizeof program, "ozgemm %s", name);
     argv[0] = program;
     argp_err_exit_status = EXIT_USAGE;
@@ -111,6 +111,19 @@ int parse_list(const char *text, const char *what, int64_t lo, int64_t hi, int *
     return n;
 }
 
+const char *parse_kernel(const char *name, const char *what)
+{
+    char names[256] = "";
+    size_t used = 0;
+    for (int i = 0; ozg_kernel_name(i); i++) {
+        if (strcmp(name, ozg_kernel_name(i)) == 0)
+            return name;
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", ozg_kernel_name(i));
+    }
+    fail("%s is '%s': give one that this machine can run: %s", what, name, names);
+}
+
 struct scalar parse_scalar(const char *text, const char *what)
 {
     struct scalar s = {{0, 0}, {0, 0}};
@@ -134,29 +147,35 @@ int default_bits(char type)
 }
 
 /* for_bits() - the moduli of ozg_moduli_for_bits(), or one line that says why there are none. */
-static ozg_accuracy for_bits(char type, int64_t k, int bits)
+static int for_bits(char type, int64_t k, int bits)
 {
     int s = ozg_moduli_for_bits(type, k, bits);
     if (s == 0)
         fail("no %d bits at k = %lld: 49 moduli are not enough; ask for fewer bits", bits, (long long)k);
-    return ozg_moduli(s);
+    return s;
+}
+
+/* parse_width() - the t of "width=T", if the moduli are enough for it. */
+static int parse_width(const char *text, char type, int64_t k)
+{
+    int t = (int)parse_int(text, "--accuracy width", 1, 200);
+    for_bits(type, k, t);
+    return t;
 }
 
 ozg_accuracy accuracy_parse(const char *text, char type, int64_t k)
 {
     if (text == NULL)
-        return for_bits(type, k, default_bits(type));
+        return ozg_moduli(for_bits(type, k, default_bits(type)));
     if (strncmp(text, "moduli=", 7) == 0)
         return ozg_moduli((int)parse_int(text + 7, "--accuracy moduli", 2, 49));
     if (strncmp(text, "width=", 6) == 0)
-        return ozg_width((int)parse_int(text + 6, "--accuracy width", 1, 200));
+        return ozg_width(parse_width(text + 6, type, k));
     if (strncmp(text, "bits=", 5) == 0)
-        return for_bits(type, k, (int)parse_int(text + 5, "--accuracy bits", 1, 200));
-    if (strcmp(text, "native") == 0)
-        return ozg_native();
-    if (strcmp(text, "rounded") == 0)
-        return ozg_rounded();
-    fail("--accuracy is '%s': give moduli=N, width=T, bits=B, native or rounded", text);
+        return ozg_moduli(for_bits(type, k, (int)parse_int(text + 5, "--accuracy bits", 1, 200)));
+    if (strcmp(text, "native") == 0 || strcmp(text, "rounded") == 0)
+        fail("accuracy %s is not in this version; use bits=%d", text, default_bits(type));
+    fail("--accuracy is '%s': give moduli=N, width=T or bits=B", text);
 }
 
 int accuracy_moduli(const char *text, char type, int64_t k)

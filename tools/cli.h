@@ -50,6 +50,9 @@ size_t parse_bytes(const char *text, const char *what);
 /* parse_list() - "12,14,16" into v (room for max numbers); returns how many. */
 int parse_list(const char *text, const char *what, int64_t lo, int64_t hi, int *v, int max);
 
+/* parse_kernel() - the name of a micro-kernel of this machine, as it is. */
+const char *parse_kernel(const char *name, const char *what);
+
 /* A scalar of a product, kept as double and as float: each is the text rounded once. */
 struct scalar {
     double d[2];
@@ -59,11 +62,10 @@ struct scalar {
 /* parse_scalar() - "x" or "x,y" (real and imaginary part). */
 struct scalar parse_scalar(const char *text, const char *what);
 
-/* accuracy_parse() - "moduli=N", "width=T", "bits=B", "native" or "rounded"; NULL: the default of the type.
- */
+/* accuracy_parse() - "moduli=N", "width=T" or "bits=B"; NULL: the default of the type. */
 ozg_accuracy accuracy_parse(const char *text, char type, int64_t k);
 
-/* accuracy_moduli() - the moduli that this text comes to; 49, the most, where only the product can tell. */
+/* accuracy_moduli() - the moduli that this text, which accuracy_parse() has taken, comes to. */
 int accuracy_moduli(const char *text, char type, int64_t k);
 
 /* default_bits() - the bits behind the default accuracy: 53 for d and z, 24 for s and c. */

@@ -96,7 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         q->config.threads = (int)parse_int(arg, "--threads", 1, 4096);
         break;
     case KEY_KERNEL:
-        q->config.kernel = arg;
+        q->config.kernel = parse_kernel(arg, "--kernel");
         break;
     case KEY_JSON:
         q->json = 1;
@@ -142,6 +142,19 @@ static void list_families(void)
     }
 }
 
+/* print_head() - what all tables have in common: the native BLAS, if it is used, and the abbreviations. */
+static void print_head(const struct command *q, int native_used)
+{
+    const struct native *lib = q->run.native;
+    if (native_used && lib == NULL)
+        printf("native BLAS: none found, so the native rows are missing\n");
+    else if (native_used && native_core(lib))
+        printf("native BLAS: %s, core %s\n", native_path(lib), native_core(lib));
+    else if (native_used)
+        printf("native BLAS: %s\n", native_path(lib));
+    printf("s: moduli; t: bits kept of each scaled row and column; CR: correctly rounded entries\n\n");
+}
+
 /* open_run() - what the tables need: the exact reference, the native BLAS, a context. */
 static void open_run(struct command *q, const struct spec *specs, int n)
 {
@@ -154,9 +167,8 @@ static void open_run(struct command *q, const struct spec *specs, int n)
     if (q->blas && q->run.native == NULL)
         fail("%s: is no BLAS with sgemm_, dgemm_, cgemm_ and zgemm_: name another file", q->blas);
     check_status(ozg_create(&q->run.ctx, &q->config), NULL);
-    if (!q->json && work > 0)
-        printf("native BLAS: %s\n\n",
-               q->run.native ? native_path(q->run.native) : "none found, so the native rows are missing");
+    if (!q->json)
+        print_head(q, work > 0);
     progress_begin(&q->run.bar, work);
 }
 
@@ -166,6 +178,8 @@ static json_t *facts(const struct command *q, json_t *tables)
     json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I}", "version", ozg_version(), "m", (json_int_t)run->m, "n",
                           (json_int_t)run->n, "k", (json_int_t)run->k, "seed", (json_int_t)run->seed);
     json_object_set_new(o, "native_blas", run->native ? json_text(native_path(run->native)) : json_null());
+    json_object_set_new(o, "native_blas_core",
+                        run->native && native_core(run->native) ? json_text(native_core(run->native)) : json_null());
     json_object_set_new(o, "tables", tables);
     return o;
 }

@@ -131,6 +131,8 @@ static json_t *facts(const struct info *q)
     json_object_set_new(o, "default_accuracy", default_accuracy());
     json_object_set_new(o, "widths", widths());
     json_object_set_new(o, "native_blas", blas ? json_text(native_path(blas)) : json_null());
+    json_object_set_new(o, "native_blas_core",
+                        blas && native_core(blas) ? json_text(native_core(blas)) : json_null());
     json_object_set_new(o, "OPENBLAS_CORETYPE", variable("OPENBLAS_CORETYPE"));
     json_object_set_new(o, "OPENBLAS_L2_SIZE", variable("OPENBLAS_L2_SIZE"));
     json_object_set_new(o, "exact_reference", json_boolean(reference_available()));
@@ -161,6 +163,7 @@ static void print_facts(const json_t *o)
         {"threads", "threads used", NULL},
         {"memory_limit_bytes", "workspace limit (bytes)", NULL},
         {"native_blas", "native BLAS", NULL},
+        {"native_blas_core", "native BLAS core", NULL},
         {"OPENBLAS_CORETYPE", "OPENBLAS_CORETYPE (slows OpenBLAS)", NULL},
         {"OPENBLAS_L2_SIZE", "OPENBLAS_L2_SIZE (slows OpenBLAS)", NULL},
         {"exact_reference", "exact reference built in", NULL},

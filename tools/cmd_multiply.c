@@ -32,9 +32,9 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "where the product goes (needed): .h5, .npy or .mtx", 0},
+    {"output", 'o', "FILE", 0, "the product (needed): .h5, .npy or .mtx", 0},
     {"accuracy", KEY_ACCURACY, "WHAT", 0,
-     "moduli=N, width=T, bits=B, native or rounded (default: bits=53, float types bits=24)", 0},
+     "moduli=N, width=T or bits=B (default: bits=53, float types bits=24)", 0},
     {"transa", KEY_TRANSA, "n|t|c", 0, "op(A): as it is, transposed, conjugate transposed", 0},
     {"transb", KEY_TRANSB, "n|t|c", 0, "op(B) likewise", 0},
     {"alpha", KEY_ALPHA, "X[,Y]", 0, "factor of the product, real and imaginary part (default 1)", 0},
@@ -110,7 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         q->config.memory_limit = parse_bytes(arg, "--memory");
         break;
     case KEY_KERNEL:
-        q->config.kernel = arg;
+        q->config.kernel = parse_kernel(arg, "--kernel");
         break;
     case KEY_JSON:
         q->json = 1;
@@ -248,6 +248,14 @@ static double operand_bytes(const struct multiply *q, const struct product *p)
 {
     int s = accuracy_moduli(q->accuracy, p->type, p->k);
     return (double)p->m * (double)p->k * ((type_complex(p->type) ? 2 : 1) * s + 8);
+}
+
+/* check_memory() - fail() if --memory is less than the product needs. */
+static void check_memory(const struct multiply *q, const struct product *p)
+{
+    size_t least = product_least_memory(&q->config, p);
+    if (least)
+        fail("--memory is %zu bytes: this product needs at least %zuK", q->config.memory_limit, (least + 1023) / 1024);
 }
 
 static size_t memory_limit(const struct multiply *q)
@@ -392,25 +400,42 @@ static json_t *facts(const struct multiply *q, const struct problem *w, const oz
     return o;
 }
 
-static void print_summary(const json_t *o)
+/*
+ * for_people() - the facts as the summary shows them: "emulated" only if it was not, and why; MiB for bytes;
+ * how to keep more bits if some were rounded away.
+ */
+static json_t *for_people(const struct problem *w, const ozg_report *r, json_t *facts)
+{
+    json_t *o = json_copy(facts);
+    int bits = r->width + 16;
+    if (r->emulated)
+        json_object_del(o, "emulated");
+    else
+        json_object_set_new(o, "emulated", json_sprintf("no: %s", r->reason));
+    json_object_set_new(o, "workspace_mib", json_number((double)r->workspace_bytes / (1 << 20)));
+    if (r->emulated && !r->exact && ozg_moduli_for_bits(w->p.type, w->p.k, bits) > 0)
+        json_object_set_new(o, "more_accuracy", json_sprintf("--accuracy bits=%d", bits));
+    return o;
+}
+
+static void print_summary(json_t *o)
 {
     static const struct column lines[] = {
         {"output", "output", NULL},
         {"shapes", "shapes", NULL},
         {"type", "type", NULL},
         {"emulated", "emulated", NULL},
-        {"reason", "reason", NULL},
         {"kernel", "kernel", NULL},
         {"moduli", "moduli", NULL},
         {"width", "width (bits)", NULL},
         {"bound", "error bound, absolute", "%.2e"},
         {"bound_over_largest", "error bound / largest entry", "%.2e"},
         {"exact", "inputs kept exactly", NULL},
+        {"more_accuracy", "more accuracy", NULL},
         {"special_rows", "rows with Inf or NaN", NULL},
         {"special_cols", "columns with Inf or NaN", NULL},
-        {"calls", "calls of the library", NULL},
         {"tiles", "tiles", NULL},
-        {"workspace_bytes", "workspace (bytes)", NULL},
+        {"workspace_mib", "workspace (MiB)", "%.1f"},
         {"seconds_read", "read (s)", "%.3f"},
         {"seconds_scale", "scale (s)", "%.3f"},
         {"seconds_split", "split (s)", "%.3f"},
@@ -421,6 +446,7 @@ static void print_summary(const json_t *o)
         {"gflops", "rate (GFLOP/s)", "%.2f"},
     };
     summary_print(stdout, lines, sizeof lines / sizeof lines[0], o);
+    json_decref(o);
 }
 
 int cmd_multiply(int argc, char **argv)
@@ -432,6 +458,7 @@ int cmd_multiply(int argc, char **argv)
     output_open(q.out);
     double start = seconds_now();
     read_problem(&q, &w);
+    check_memory(&q, &w.p);
     double read = seconds_now() - start;
     int calls = run(&q, &w, &report);
     start = seconds_now();
@@ -441,7 +468,7 @@ int cmd_multiply(int argc, char **argv)
     if (q.json)
         print_json(o);
     else {
-        print_summary(o);
+        print_summary(for_people(&w, &report, o));
         json_decref(o);
     }
     matrix_free(&w.a);

@@ -25,6 +25,7 @@ struct native {
     void *handle;
     char *path;
     gemm_function *gemm[4]; /* s, d, c, z */
+    char *(*corename)(void); /* of OpenBLAS; NULL: another BLAS */
 };
 
 /* open_one() - NULL if the file is no BLAS. */
@@ -45,6 +46,7 @@ static struct native *open_one(const char *file)
             return NULL;
         }
     }
+    *(void **)&lib->corename = dlsym(handle, "openblas_get_corename");
     int known = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name[0];
     char *real = known ? realpath(map->l_name, NULL) : NULL;
     lib->path = real ? real : xstrdup(known ? map->l_name : file);
@@ -73,6 +75,11 @@ void native_close(struct native *lib)
 const char *native_path(const struct native *lib)
 {
     return lib->path;
+}
+
+const char *native_core(const struct native *lib)
+{
+    return lib->corename ? lib->corename() : NULL;
 }
 
 int native_gemm(const struct native *lib, const struct matrix *a, const struct matrix *b, struct matrix *c)

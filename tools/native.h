@@ -21,6 +21,9 @@ void native_close(struct native *lib);
 /* native_path() - the file that was loaded. */
 const char *native_path(const struct native *lib);
 
+/* native_core() - the processor core that OpenBLAS has chosen its code for; NULL: another BLAS. */
+const char *native_core(const struct native *lib);
+
 /* native_gemm() - C := A B by ?gemm_. Returns 0 if the sizes do not fit the 32-bit integers of this
  * interface. */
 int native_gemm(const struct native *lib, const struct matrix *a, const struct matrix *b, struct matrix *c);

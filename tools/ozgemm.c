@@ -28,7 +28,7 @@ static const struct {
 static const char doc[] = "High-precision matrix products on low-precision matrix engines.\n\n"
                           "Commands:\n"
                           "  multiply   the product of two matrices in files (HDF5, .npy, Matrix Market)\n"
-                          "  accuracy   errors against the exact product, by family of matrices and method\n"
+                          "  accuracy   errors against the exact product, by family of matrices\n"
                           "  check      self-test of this machine, in seconds\n"
                           "  info       what is available here and what would be used\n"
                           "\v"

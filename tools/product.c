@@ -50,3 +50,31 @@ ozg_status product_run(ozg_context *ctx, const struct product *p, ozg_report *re
                                   p->lda, NULL, p->b, p->ldb, p->beta.d, p->c, p->ldc, p->accuracy, report);
     }
 }
+
+/* fits() - is this limit enough? What else may be wrong with the product, the product itself tells. */
+static int fits(ozg_config config, const struct product *p, size_t limit)
+{
+    ozg_context *ctx;
+    ozg_plan *plan;
+    config.memory_limit = limit;
+    check_status(ozg_create(&ctx, &config), NULL);
+    ozg_status status = ozg_plan_create(&plan, ctx, p->type, p->transa, p->transb, p->m, p->n, p->k, p->accuracy);
+    ozg_plan_destroy(plan);
+    ozg_destroy(ctx);
+    return status != OZG_E_WORKSPACE;
+}
+
+size_t product_least_memory(const ozg_config *config, const struct product *p)
+{
+    size_t small = config->memory_limit, enough = small;
+    if (small == 0 || fits(*config, p, small))
+        return 0;
+    do
+        enough = enough > SIZE_MAX / 2 ? SIZE_MAX : 2 * enough;
+    while (enough < SIZE_MAX && !fits(*config, p, enough));
+    while (enough - small > 1024) {
+        size_t middle = small + (enough - small) / 2;
+        *(fits(*config, p, middle) ? &enough : &small) = middle;
+    }
+    return enough;
+}

@@ -28,4 +28,10 @@ struct product product_of(char type, int64_t m, int64_t n, int64_t k, const void
 /* product_run() - ozg_?gemm() or ozg_?gemm_prepared(). */
 ozg_status product_run(ozg_context *ctx, const struct product *p, ozg_report *report);
 
+/*
+ * product_least_memory() - the workspace that the product needs at least: the smallest memory_limit that the
+ * library takes, within 1 KiB. 0: the limit of the configuration is enough.
+ */
+size_t product_least_memory(const ozg_config *config, const struct product *p);
+
 #endif

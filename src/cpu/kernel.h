@@ -20,9 +20,8 @@ enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4 };
 typedef void ozg_product_fn(int64_t steps, const void *a, const void *b, int add, int32_t *acc);
 
 /*
- * ozg_state_fn - on = 1 before, on = 0 after any number of products on one thread: registers that a kernel
- * must set up (AMX
- * tiles). NULL where there is nothing to do.
+ * ozg_state_fn - on = 1 before, on = 0 after any number of products on one thread: sets up and gives back
+ * registers that a kernel needs (AMX tiles). NULL where there is nothing to do.
  */
 typedef void ozg_state_fn(int on);
 
@@ -44,8 +43,7 @@ typedef void ozg_measure_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1
 
 /*
  * A batch of elements in the order of the layout; im counts for complex operands only. Beyond count, up to
- * a multiple of 16,
- * re and im are 0 and d is OZG_D_NONE: vectors take whole sixteens.
+ * a multiple of 16, re and im are 0 and d is OZG_D_NONE: vectors take whole sixteens.
  */
 #define OZG_SPLIT_BATCH 256
 typedef struct ozg_batch {

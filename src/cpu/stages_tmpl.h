@@ -227,11 +227,9 @@ TARGET void STAGE(measure)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1,
 
 /*
  * x^ in signed digits of 15 bits, (-1)^neg sum_i u_i 2^(15 i), two of them in the halves of each 32-bit
- * number: digit pair i of
- * element e in pair[i][e]. At most five digits of a number are not 0, so the sum of their products with
- * residues below 256 is
- * below 5 * 2^15 * 2^8 < 2^26 in magnitude, and OFFSET m more is a positive number of the same class, below
- * 2^28.
+ * number: digit pair i of element e in pair[i][e]. At most five digits of a number are not 0, so the sum of
+ * their products with residues below 256 is below 5 * 2^15 * 2^8 < 2^26 in magnitude, and OFFSET m more is
+ * a positive number of the same class, below 2^28.
  */
 #define DIGIT_BITS 15
 #define OFFSET     (UINT32_C(1) << 19)
@@ -462,8 +460,7 @@ TARGET static void pair_residues(const ozg_rns *rns, const uint8_t *residues, si
 
 /*
  * Limbs i, i + 1, ... of all pairs times their digits: below 2^30 in magnitude, since |digit| <= 2^15 and
- * the numbers add up to
- * less than 2^14.
+ * the numbers add up to less than 2^14.
  */
 VEC void sum_limbs(const ozg_rns *rns, int i, vec (*pairs)[VECTORS], vec (*sum)[VECTORS])
 {

@@ -114,6 +114,32 @@ static void kernels_and_threads(void **state)
     }
 }
 
+/* Shapes so small that the plan may prefer another kernel than the fastest one: the bits are those of each. */
+static void automatic_kernel(void **state)
+{
+    static const int64_t size[] = {1, 2, 5, 17};
+    ozg_context *automatic = open_context(NULL, 1, 0);
+    int others = 0;
+
+    (void)state;
+    for (int q = 0; q < 4 * 64; q++) {
+        struct gemm g = make(types[q % 4], q % 3 ? "NT" : "CN", size[q / 4 % 4], size[q / 16 % 4],
+                             size[q / 64], q % 5 ? FAMILY_UNIFORM : FAMILY_SPECIAL, (uint64_t)q);
+        ozg_accuracy acc = ozg_moduli(8 + q % 20);
+        void *expected = gemm_image(&g);
+        ozg_report report;
+
+        assert_int_equal(gemm_run(automatic, &g, expected, acc, &report), OZG_OK);
+        others += strcmp(report.kernel, kernels.name[0]) != 0;
+        for (int i = 0; i < kernels.count; i++)
+            same_on(kernels.ctx[i], &g, acc, expected, kernels.name[i], NULL);
+        free(expected);
+    }
+    if (kernels.count > 1)
+        assert_true(others > 0); /* one row or column is not worth the tiles of the fastest */
+    ozg_destroy(automatic);
+}
+
 /* 4 to 8 MB of workspace against 2 GB: the report must say that there were more tiles. */
 static void tiles(void **state)
 {
@@ -355,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_and_threads),
+        cmocka_unit_test(automatic_kernel),
         cmocka_unit_test(tiles),
         cmocka_unit_test(chunks),
         cmocka_unit_test(plans),

@@ -269,6 +269,75 @@ static void wrong_prepared_calls(void **state)
     ozg_destroy(other);
 }
 
+/* Operands without rows or without columns, k > 0: a product with them is the empty one, as the plain call. */
+static void empty_operands(void **state)
+{
+    static const char types[] = {'s', 'd', 'c', 'z'};
+    double x[12] = {1, 2, 3, 4, 5, 6}, c[8] = {9, 9, 9, 9, 9, 9, 9, 9};
+
+    (void)state;
+    for (int q = 0; q < 16; q++) {
+        const int64_t m = q & 4 ? 2 : 0, n = q & 4 ? 0 : q & 8 ? 0 : 2;
+        const struct gemm g = {types[q % 4], 'N', 'N', m, n, 3, {1, 0}, {2, 0}, x, 2, x, 3, c, 2};
+        const ozg_accuracy acc = q & 8 ? ozg_moduli(9) : ozg_width(11);
+        ozg_operand *pa, *pb;
+        ozg_report r;
+
+        assert_int_equal(ozg_operand_create(&pa, ctx, g.type, 'A', 'N', m, 3, m ? x : NULL, 2, acc), OZG_OK);
+        assert_int_equal(ozg_operand_create(&pb, ctx, g.type, 'B', 'N', 3, n, n ? x : NULL, 3, acc), OZG_OK);
+        for (int which = 0; which < 4; which++) {
+            memset(&r, 0xAA, sizeof r);
+            if (gemm_run_prepared(ctx, &g, which & 1 ? pa : NULL, which & 2 ? pb : NULL, c, acc, &r) !=
+                OZG_OK)
+                fail_msg("%s", ozg_last_error(ctx));
+            assert_int_equal(r.emulated, 0);
+            assert_string_equal(r.reason, m == 0 ? "m = 0" : "n = 0");
+            assert_true(r.bound == 0);
+        }
+        ozg_operand_destroy(pa);
+        ozg_operand_destroy(pb);
+    }
+    for (int i = 0; i < 8; i++)
+        assert_true(c[i] == 9);
+}
+
+/* Operands that no memory holds, where sizes in bytes may pass 2^64: refused before x is looked at. */
+static void immense_operands(void **state)
+{
+    static const int log2_count[] = {4, 24, 30, 40};
+    const double x = 1;
+
+    (void)state;
+    for (int kernel = 0; ozg_kernel_name(kernel) != NULL; kernel++) {
+        ozg_config cfg = defaults();
+        ozg_context *one;
+
+        cfg.kernel = ozg_kernel_name(kernel);
+        assert_int_equal(ozg_create(&one, &cfg), OZG_OK);
+        for (int q = 0; q < 2 * 2 * 4 * 12; q++) { /* 2^49 to 2^60 elements */
+            const int64_t count = INT64_C(1) << log2_count[q / 4 % 4],
+                          k = INT64_C(1) << (49 + q / 16 - log2_count[q / 4 % 4]);
+            const char type = q & 1 ? 's' : 'c', side = q & 2 ? 'A' : 'B';
+
+            if (type == 'c' && q / 16 == 11)
+                continue; /* 2^63 bytes: beyond the address space, another error */
+            for (int s = 2; s <= 49; s++) {
+                ozg_operand *p;
+
+                if (ozg_width_of_moduli(type, k, s) < 1)
+                    continue;
+                expect_error(
+                    one,
+                    side == 'A' ? ozg_operand_create(&p, one, type, 'A', 'T', count, k, &x, k, ozg_moduli(s))
+                                : ozg_operand_create(&p, one, type, 'B', 'N', k, count, &x, k, ozg_moduli(s)),
+                    OZG_E_NOMEM, 0);
+                assert_null(p);
+            }
+        }
+        ozg_destroy(one);
+    }
+}
+
 static ozg_status strided(const double *a, int64_t stride_a, const double *b, int64_t stride_b, double *c,
                           int64_t ldc, int64_t stride_c, int64_t count, ozg_accuracy acc)
 {
@@ -343,6 +412,29 @@ static void too_little_memory(void **state)
     ozg_destroy(small);
 }
 
+/* A batch that fails leaves a zeroed report, whichever argument is wrong. */
+static void reports_of_wrong_batches(void **state)
+{
+    static const ozg_report zeroed;
+    double x[4] = {1, 2, 3, 4}, c[4];
+    const double *a[1] = {x};
+    double *out[1] = {c};
+
+    (void)state;
+    for (int q = 0; q < 5; q++) {
+        static const int number[] = {8, 10, 13, 4, 14};
+        ozg_report r;
+        ozg_status status;
+
+        memset(&r, 0xAA, sizeof r);
+        status =
+            ozg_dgemm_batch(ctx, 'N', 'N', q == 3 ? -1 : 2, 2, 2, 1, q == 0 ? NULL : a, 2, q == 1 ? NULL : a,
+                            2, 0, q == 2 ? NULL : out, q == 4 ? 1 : 2, 1, ozg_moduli(9), &r);
+        expect_error(ctx, status, OZG_E_ARG, number[q]);
+        assert_memory_equal(&r, &zeroed, sizeof r);
+    }
+}
+
 /* What a report says about products whose facts are known. */
 static void reports(void **state)
 {
@@ -381,11 +473,19 @@ static void reports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(config_defaults),      cmocka_unit_test(wrong_configs),
-        cmocka_unit_test(names_and_versions),   cmocka_unit_test(last_errors),
-        cmocka_unit_test(wrong_plans),          cmocka_unit_test(wrong_operands),
-        cmocka_unit_test(wrong_prepared_calls), cmocka_unit_test(wrong_batches),
-        cmocka_unit_test(too_little_memory),    cmocka_unit_test(reports),
+        cmocka_unit_test(config_defaults),
+        cmocka_unit_test(wrong_configs),
+        cmocka_unit_test(names_and_versions),
+        cmocka_unit_test(last_errors),
+        cmocka_unit_test(wrong_plans),
+        cmocka_unit_test(wrong_operands),
+        cmocka_unit_test(wrong_prepared_calls),
+        cmocka_unit_test(wrong_batches),
+        cmocka_unit_test(too_little_memory),
+        cmocka_unit_test(reports),
+        cmocka_unit_test(empty_operands),
+        cmocka_unit_test(immense_operands),
+        cmocka_unit_test(reports_of_wrong_batches),
     };
 
     return cmocka_run_group_tests(tests, open_context, close_context);

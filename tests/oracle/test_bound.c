@@ -258,6 +258,94 @@ static void scaled_products(void **state)
     }
 }
 
+/* out := part of beta C(at), without any rounding. */
+static void scaled_entry(const struct gemm *g, const void *c, int64_t at, int part, struct ext *out)
+{
+    struct ext x, y;
+
+    ext_init(&x);
+    ext_init(&y);
+    ext_set_double(out, g->beta[0]);
+    ext_set_double(&x, number_get(g->type, c, at * type_parts(g->type) + part));
+    ext_mul(out, &x);
+    if (type_is_complex(g->type)) {
+        ext_set_double(&x, part ? g->beta[1] : -g->beta[1]);
+        ext_set_double(&y, number_get(g->type, c, at * type_parts(g->type) + 1 - part));
+        ext_mul(&x, &y);
+        ext_add(out, &x);
+    }
+    ext_clear(&x);
+    ext_clear(&y);
+}
+
+/* alpha = 0 or k = 0: the bound is that of the one rounding of beta C, and it is not 0 where beta C rounds. */
+static void scaled_c_alone(void **state)
+{
+    static const int scalar[] = {5, 8, 7, 4};
+    struct rng r = {25};
+    struct ext error, x;
+
+    (void)state;
+    ext_init(&error);
+    ext_init(&x);
+    for (int n = 0; n < 128; n++) {
+        struct gemm g = {types[n % 4], 'N',  'N', 5,    4, n & 4 ? 3 : 0, {0, 0},
+                         {0, 0},       NULL, 0,   NULL, 0, NULL,          0};
+        ozg_report report;
+        int rounded = 0;
+        void *c;
+
+        g.alpha[0] = g.k == 0;
+        g.beta[0] = scalar_value(g.type, scalar[n / 8 % 4]);
+        g.beta[1] = type_is_complex(g.type) ? scalar_value(g.type, scalar[n / 32]) : 0;
+        gemm_layout(&g, &arena, (struct padding){0, 0, 1}, 1);
+        gemm_fill(&g, &r, FAMILY_UNIFORM, FAMILY_UNIFORM, n % 3 ? FAMILY_UNIFORM : FAMILY_SUBNORMAL);
+        c = gemm_image(&g);
+        assert_int_equal(gemm_run(kernels.ctx[n % kernels.count], &g, c, ozg_moduli(9), &report), OZG_OK);
+        assert_int_equal(report.emulated, 0);
+        for (int64_t q = 0; q < g.m * g.n * type_parts(g.type); q++) {
+            const int part = (int)(q % type_parts(g.type));
+            const int64_t at = q / type_parts(g.type) % g.m + q / type_parts(g.type) / g.m * g.ldc;
+
+            scaled_entry(&g, g.c, at, part, &error);
+            ext_set_double(&x, -number_get(g.type, c, at * type_parts(g.type) + part));
+            ext_add(&error, &x);
+            ext_abs(&error);
+            rounded |= ext_sign(&error) != 0;
+            ext_set_double(&x, report.bound);
+            assert_true(ext_cmp(&error, &x) <= 0);
+        }
+        assert_true(isfinite(report.bound) && (report.bound > 0 || !rounded));
+        free(c);
+    }
+    ext_clear(&error);
+    ext_clear(&x);
+}
+
+/* |re alpha| + |im alpha| overflows though each is finite: the bound is neither lost nor infinite. */
+static void immense_alpha(void **state)
+{
+    struct rng r = {26};
+
+    (void)state;
+    for (int n = 0; n < 16; n++) {
+        struct gemm g = {'z',    'N',  'T', 4,    5, 30,   {0x1.8p1023, 0x1.9p1023},
+                         {0, 0}, NULL, 0,   NULL, 0, NULL, 0};
+        ozg_report report;
+        void *c;
+
+        gemm_layout(&g, &arena, (struct padding){0, 0, 0}, 1);
+        gemm_fill(&g, &r, FAMILY_UNIFORM, FAMILY_UNIFORM, FAMILY_UNIFORM);
+        for (int64_t i = 0; i < 2 * 4 * 30; i++) /* near 2^-900, so that C is finite */
+            number_set('z', (void *)(uintptr_t)g.a, i, ldexp(number_get('z', g.a, i), -900));
+        c = gemm_image(&g);
+        assert_int_equal(gemm_run(kernels.ctx[n % kernels.count], &g, c, ozg_moduli(3 + n), &report), OZG_OK);
+        assert_true(isfinite(report.bound));
+        check_bound(&g, (struct request){REQUEST_MODULI, 3 + n}, n % kernels.count, 0);
+        free(c);
+    }
+}
+
 /* Integers are exact: report.exact and the bits of the exact product. */
 static void integers(void **state)
 {
@@ -287,10 +375,8 @@ static void integers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_products),
-        cmocka_unit_test(wide_rows),
-        cmocka_unit_test(scaled_products),
-        cmocka_unit_test(integers),
+        cmocka_unit_test(plain_products), cmocka_unit_test(wide_rows),     cmocka_unit_test(scaled_products),
+        cmocka_unit_test(scaled_c_alone), cmocka_unit_test(immense_alpha), cmocka_unit_test(integers),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -152,6 +152,51 @@ static void test_many_shapes_and_limits(void **state)
     }
 }
 
+/* Where one thread has enough memory, more threads are no reason to refuse: the plan takes fewer of them. */
+static void test_threads_give_way(void **state)
+{
+    struct rng r = {3};
+    int fewer = 0;
+
+    (void)state;
+    for (int i = 0; ozg_kernel_name(i); i++) {
+        ozg_context *ctx = open_context(ozg_kernel_name(i));
+
+        for (int j = 0; j < 300; j++) {
+            ozg_shape s = {"sdcz"[rng_below(&r, 4)],
+                           'N',
+                           'N',
+                           rng_between(&r, 1, 3000),
+                           rng_between(&r, 1, 3000),
+                           rng_between(&r, 1, 3000),
+                           ozg_moduli((int)rng_between(&r, 8, 49))};
+            const int prepared = j % 4;
+            ozg_plan plan;
+            size_t least;
+            int wanted;
+
+            ctx->threads = 1;
+            ctx->memory_limit = 1;
+            assert_int_equal(ozg_plan_make(&plan, ctx, &s, prepared & 1, prepared >> 1), OZG_E_WORKSPACE);
+            least = needed_bytes(ctx);
+            ctx->threads = 4;
+            ctx->memory_limit = (size_t)1 << 40;
+            assert_int_equal(ozg_plan_make(&plan, ctx, &s, prepared & 1, prepared >> 1), OZG_OK);
+            wanted = plan.threads;
+            ctx->memory_limit = least;
+            if (ozg_plan_make(&plan, ctx, &s, prepared & 1, prepared >> 1) != OZG_OK)
+                fail_msg(
+                    "%c %lld x %lld x %lld, %d moduli, prepared %d: %zu bytes are enough for one thread: %s",
+                    s.type, (long long)s.m, (long long)s.n, (long long)s.k, s.acc.value, prepared, least,
+                    ozg_last_error(ctx));
+            assert_true(plan.workspace <= least);
+            fewer += plan.threads < wanted;
+        }
+        ozg_destroy(ctx);
+    }
+    assert_true(fewer > 0);
+}
+
 /* Sizes that no memory holds: refused, without overflow in the arithmetic. */
 static void test_immense_shapes(void **state)
 {
@@ -223,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_shapes_and_limits),
+        cmocka_unit_test(test_threads_give_way),
         cmocka_unit_test(test_immense_shapes),
         cmocka_unit_test(test_smallest_tiles_run),
     };

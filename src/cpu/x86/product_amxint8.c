@@ -2,8 +2,9 @@
  * product_amxint8.c - 32 x 32 micro-kernel: 2 x 2 tiles of 16 x 16 sums, 64 elements of k at once by tdpbssd.
  *
  * The first operand of tdpbssd is B, stored by lines of 64 elements (kr = 64), the second A, stored by fours
- * (kr = 4): a row of a tile is then 16 sums of one column of C, as acc wants them.The tiles are configured
- * before a run of products and released after it, so that no state of the thread outlives the stage.
+ * (kr = 4): a row of a tile is then 16 sums of one column of C, as acc wants them.
+ * The tiles are configured before a run of products and released after it, so that no state of the thread
+ * outlives the stage.
  *
  * SPDX-License-Identifier: MIT
  */

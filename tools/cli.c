@@ -119,7 +119,8 @@ const char *parse_kernel(const char *name, const char *what)
         if (strcmp(name, ozg_kernel_name(i)) == 0)
             return name;
         if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", ozg_kernel_name(i));
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+                                     ozg_kernel_name(i));
     }
     fail("%s is '%s': give one that this machine can run: %s", what, name, names);
 }

@@ -179,7 +179,8 @@ static json_t *facts(const struct command *q, json_t *tables)
                           (json_int_t)run->n, "k", (json_int_t)run->k, "seed", (json_int_t)run->seed);
     json_object_set_new(o, "native_blas", run->native ? json_text(native_path(run->native)) : json_null());
     json_object_set_new(o, "native_blas_core",
-                        run->native && native_core(run->native) ? json_text(native_core(run->native)) : json_null());
+                        run->native && native_core(run->native) ? json_text(native_core(run->native))
+                                                                : json_null());
     json_object_set_new(o, "tables", tables);
     return o;
 }

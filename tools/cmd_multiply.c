@@ -43,8 +43,8 @@ static const struct argp_option options[] = {
     {"type", KEY_TYPE, "d|s|z|c", 0,
      "compute in double, float, complex double, complex float (default: as the files need)", 0},
     {"threads", KEY_THREADS, "N", 0, "CPU threads (default: as OpenMP says)", 0},
-    {"memory", KEY_MEMORY, "SIZE", 0, "workspace at most, such as 512M (default: a quarter of the free memory)",
-     0},
+    {"memory", KEY_MEMORY, "SIZE", 0,
+     "workspace at most, such as 512M (default: a quarter of the free memory)", 0},
     {"kernel", KEY_KERNEL, "NAME", 0, "CPU micro-kernel (ozgemm info lists them)", 0},
     {"json", KEY_JSON, NULL, 0, "print the summary as JSON", 0},
     {0}};
@@ -255,7 +255,7 @@ static void check_memory(const struct multiply *q, const struct product *p)
 {
     size_t least = product_least_memory(&q->config, p);
     if (least)
-        fail("--memory is %zu bytes: this product needs at least %zuK", q->config.memory_limit, (least + 1023) / 1024);
+        fail("--memory is too little: this product needs at least %zuK", (least + 1023) / 1024);
 }
 
 static size_t memory_limit(const struct multiply *q)

@@ -24,7 +24,7 @@ typedef void gemm_function(const char *transa, const char *transb, const int *m,
 struct native {
     void *handle;
     char *path;
-    gemm_function *gemm[4]; /* s, d, c, z */
+    gemm_function *gemm[4];  /* s, d, c, z */
     char *(*corename)(void); /* of OpenBLAS; NULL: another BLAS */
 };
 

@@ -58,7 +58,8 @@ static int fits(ozg_config config, const struct product *p, size_t limit)
     ozg_plan *plan;
     config.memory_limit = limit;
     check_status(ozg_create(&ctx, &config), NULL);
-    ozg_status status = ozg_plan_create(&plan, ctx, p->type, p->transa, p->transb, p->m, p->n, p->k, p->accuracy);
+    ozg_status status =
+        ozg_plan_create(&plan, ctx, p->type, p->transa, p->transb, p->m, p->n, p->k, p->accuracy);
     ozg_plan_destroy(plan);
     ozg_destroy(ctx);
     return status != OZG_E_WORKSPACE;
@@ -72,7 +73,7 @@ size_t product_least_memory(const ozg_config *config, const struct product *p)
     do
         enough = enough > SIZE_MAX / 2 ? SIZE_MAX : 2 * enough;
     while (enough < SIZE_MAX && !fits(*config, p, enough));
-    while (enough - small > 1024) {
+    while (enough - small > 1) {
         size_t middle = small + (enough - small) / 2;
         *(fits(*config, p, middle) ? &enough : &small) = middle;
     }

@@ -30,7 +30,7 @@ ozg_status product_run(ozg_context *ctx, const struct product *p, ozg_report *re
 
 /*
  * product_least_memory() - the workspace that the product needs at least: the smallest memory_limit that the
- * library takes, within 1 KiB. 0: the limit of the configuration is enough.
+ * library takes. 0: the limit of the configuration is enough.
  */
 size_t product_least_memory(const ozg_config *config, const struct product *p);
 

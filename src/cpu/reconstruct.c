@@ -40,43 +40,104 @@ static void value_of_words(const uint64_t (*word)[OZG_STRIP], int n, int e, ozg_
     }
 }
 
-/* Rows i.. of column j from a strip, in general. */
-static void update_entries(const reconstruct_job *job, const strip *s, int64_t i, int64_t j)
+/* Row e of a strip, row i + e of column j of C, in general. */
+static void update_entry(const reconstruct_job *job, const strip *s, int e, int64_t i, int64_t j)
 {
-    const int n = job->st->rns->nword, complex_ = job->st->scalars.complex_;
+    const int n = job->st->rns->nword;
     ozg_value v[2] = {{0}, {0}};
 
-    for (int e = 0; e < s->count; e++) {
-        if (job->a->special[i + e])
-            continue;
-        v[0].x = v[1].x = -(job->a->d[i + e] + job->b->d[j]);
-        value_of_words(s->word[0], n, e, &v[0]);
-        if (complex_)
-            value_of_words(s->word[1], n, e, &v[1]);
-        ozg_entry_update(&job->st->scalars, v, job->c, i + e + j * job->ldc);
-    }
+    v[0].x = v[1].x = -(job->a->d[i + e] + job->b->d[j]);
+    value_of_words(s->word[0], n, e, &v[0]);
+    if (job->st->scalars.complex_)
+        value_of_words(s->word[1], n, e, &v[1]);
+    ozg_entry_update(&job->st->scalars, v, job->c, i + e + j * job->ldc);
 }
 
-/* The same for a real alpha = +-2^q and beta = 0: straight to the rounding. */
+/* word[.][e] += (-1)^neg mant 2^shift. 0: not done, for the number is no integer or might not fit. */
+static int add_integer(uint64_t (*word)[OZG_STRIP], int n, int e, uint64_t mant, int64_t shift, int neg)
+{
+    uint64_t part[2], carry = (uint64_t)neg;
+    int first, bit;
+
+    if (mant == 0)
+        return 1;
+    if (shift < 0) {
+        if (shift < -52 || mant & ((UINT64_C(1) << -shift) - 1))
+            return 0;
+        mant >>= -shift;
+        shift = 0;
+    }
+    if (shift + 53 > 64 * n - 2) /* |c^| < 2^(64 n - 2) leaves a bit for the sum, and one for its sign */
+        return 0;
+    first = (int)(shift / 64);
+    bit = (int)(shift % 64);
+    part[0] = mant << bit;
+    part[1] = bit ? mant >> (64 - bit) : 0;
+    for (int w = first; w < n; w++) { /* subtracting is adding the complement plus 1 */
+        const uint64_t add = (w - first < 2 ? part[w - first] : 0) ^ (neg ? UINT64_MAX : 0);
+        const uint64_t sum = word[w][e] + carry;
+
+        carry = sum < carry;
+        word[w][e] = sum + add;
+        carry += word[w][e] < add;
+    }
+    return 1;
+}
+
+/*
+ * c^ += beta C / (alpha 2^x) for row e, x = -d - E: then alpha 2^x c^ is all there is to round. 0: not
+ * done.
+ */
+static int add_old(const reconstruct_job *job, strip *s, int e, int64_t i, int64_t j)
+{
+    const ozg_scalars *scalars = &job->st->scalars;
+    const ozg_fp alpha = scalars->alpha[0].fp, beta = scalars->beta[0].fp;
+    const uint64_t bits = ozg_load_bits(job->c, scalars->single, i + e + j * job->ldc);
+    const ozg_fp old = ozg_fp_of_bits(bits);
+
+    if (ozg_is_special(bits))
+        return 0;
+    return add_integer(s->word[0], job->st->rns->nword, e, old.mant,
+                       (int64_t)old.exp + beta.exp - alpha.exp + job->a->d[i + e] + job->b->d[j],
+                       old.neg ^ beta.neg ^ alpha.neg);
+}
+
+/*
+ * Rows i.. of column j for a real alpha = +-2^q and beta = 0 or +-2^r: straight to the rounding where that
+ * is enough.
+ */
 static void round_entries(const reconstruct_job *job, strip *s, int64_t i, int64_t j)
 {
     const ozg_scalars *scalars = &job->st->scalars;
     const ozg_fp alpha = scalars->alpha[0].fp;
+    const int reads = !ozg_scalar_is_zero(scalars->beta[0]), n = job->st->rns->nword;
     int32_t d[OZG_STRIP];
     uint64_t bits[OZG_STRIP];
+    uint8_t skip[OZG_STRIP]; /* special rows, and those that were updated on the way */
 
-    for (int e = 0; e < s->count; e++)
+    for (int e = 0; e < s->count; e++) {
         d[e] = job->a->d[i + e];
+        skip[e] = job->a->special[i + e];
+        if (reads && !skip[e] && !add_old(job, s, e, i, j)) {
+            update_entry(job, s, e, i, j);
+            skip[e] = 1;
+        }
+    }
     for (int e = s->count; e < OZG_STRIP; e++) { /* rows that do not exist are rounded too: make them 0 */
         d[e] = 0;
-        for (int w = 0; w < job->st->rns->nword; w++)
+        for (int w = 0; w < n; w++)
             s->word[0][w][e] = 0;
     }
-    job->st->kernel->round(scalars->single, job->st->rns->nword, s->word[0], d, alpha.exp - job->b->d[j],
-                           alpha.neg, bits);
+    job->st->kernel->round(scalars->single, n, s->word[0], d, alpha.exp - job->b->d[j], alpha.neg, bits);
     for (int e = 0; e < s->count; e++)
-        if (!job->a->special[i + e])
+        if (!skip[e])
             ozg_store_bits(job->c, scalars->single, i + e + j * job->ldc, bits[e]);
+}
+
+/* +-2^q, or 0 if that is allowed */
+static int is_power_of_two(ozg_scalar s, int or_zero)
+{
+    return s.kind == OZG_FINITE && (s.fp.mant == 1 || (or_zero && s.fp.mant == 0));
 }
 
 static void reconstruct_task(void *arg, int64_t task, int thread)
@@ -87,9 +148,8 @@ static void reconstruct_task(void *arg, int64_t task, int thread)
     const int64_t column = task / job->row_blocks, j = job->j0 + column;
     const int64_t first = task % job->row_blocks * RECONSTRUCT_ROWS,
                   end = ozg_min64(first + RECONSTRUCT_ROWS, job->rows);
-    const ozg_scalar alpha = st->scalars.alpha[0];
-    const int plain = !complex_ && alpha.kind == OZG_FINITE && alpha.fp.mant == 1 &&
-                      ozg_scalar_is_zero(st->scalars.beta[0]);
+    const int plain =
+        !complex_ && is_power_of_two(st->scalars.alpha[0], 0) && is_power_of_two(st->scalars.beta[0], 1);
     strip s;
 
     (void)thread;
@@ -105,7 +165,9 @@ static void reconstruct_task(void *arg, int64_t task, int thread)
         if (plain)
             round_entries(job, &s, job->i0 + row, j);
         else
-            update_entries(job, &s, job->i0 + row, j);
+            for (int e = 0; e < s.count; e++)
+                if (!job->a->special[job->i0 + row + e])
+                    update_entry(job, &s, e, job->i0 + row, j);
     }
 }
 

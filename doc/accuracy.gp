@@ -25,14 +25,14 @@ rows(f) = sprintf("< awk '$1 == \"%s\" && $2 > 0' %s", f, data)
 
 set title "DGEMM by s moduli and by native BLAS, against the exact product (".size.")"
 set xlabel "number of moduli s"
-set ylabel "max |e| / (|A||B|)" offset 0,0
-set lmargin 11
+set ylabel "max |e| / (|A||B|)" offset -0.5,0
+set lmargin 12
 set logscale y
 set format y "10^{%T}"
 set xrange [7.5:24.5]
 set yrange [1e-28:1e-2]
 set xtics 8,2,24 nomirror
-set ytics 1e-28,1e4,1e-4 nomirror offset -0.6,0
+set ytics 1e-28,1e4,1e-4 nomirror offset -1.5,0
 unset mytics
 set border 3 linecolor rgb "#666666"
 set grid ytics linecolor rgb "#e4e4e4" linewidth 1 linetype 1

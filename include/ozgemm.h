@@ -91,7 +91,7 @@ typedef struct ozg_config {
     ozg_policy policy;        /* default OZG_EMULATE */
     void *stream;             /* CUDA stream; must be NULL on the CPU */
     int device_pointers;      /* matrices live on the device; must be 0 on the CPU */
-    const char *kernel;       /* CPU micro-kernel by name (ozg_kernel_name()); NULL (default): the fastest */
+    const char *kernel;       /* CPU micro-kernel (ozg_kernel_name()); NULL (default): the fastest for the shape */
     uint64_t reserved[8];
 } ozg_config;
 
@@ -157,8 +157,8 @@ OZG_API const char *ozg_last_error(const ozg_context *ctx);
 OZG_API const char *ozg_version(void);
 
 /*
- * ozg_kernel_name() - the CPU micro-kernels that this machine can run, fastest first; NULL past the last.
- * The last one is "ref", the plain C stages that define the result.
+ * ozg_kernel_name() - the CPU micro-kernels that this machine can run, the fastest for large products
+ * first; NULL past the last. The last one is "ref", the plain C stages that define the result.
  */
 OZG_API const char *ozg_kernel_name(int index);
 

@@ -330,9 +330,10 @@ int main(int argc, char **argv)
     exact_products(w.S, w.X, w.n, 1, &w.t, &w.p);
 
     error_table(&w, argv + 2, argc - 2);
-    printf("  (all %zu entries of each matrix against the exact products; native BLAS: %.2f s a product;\n"
-           "   the last errors of P are those of T, which is rounded to double before the second product)\n\n",
-           w.n * w.n, time / 2);
+    printf(
+        "  (all %zu entries of each matrix against the exact products; native BLAS: %.2f s a product;\n"
+        "   the last errors of P are those of T, which is rounded to double before the second product)\n\n",
+        w.n * w.n, time / 2);
     printf("  One Newton step, Q = X - X (P - I)/2, by each method's own P and products:\n");
     newton_table(&w, argv[argc - 1]);
 

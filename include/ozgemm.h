@@ -91,7 +91,7 @@ typedef struct ozg_config {
     ozg_policy policy;        /* default OZG_EMULATE */
     void *stream;             /* CUDA stream; must be NULL on the CPU */
     int device_pointers;      /* matrices live on the device; must be 0 on the CPU */
-    const char *kernel;       /* CPU micro-kernel (ozg_kernel_name()); NULL (default): the fastest for the shape */
+    const char *kernel; /* CPU micro-kernel (ozg_kernel_name()); NULL (default): the fastest for the shape */
     uint64_t reserved[8];
 } ozg_config;
 
@@ -142,6 +142,9 @@ OZG_API ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg);
 
 /* ozg_destroy() - close it and give its memory back. ctx may be NULL. */
 OZG_API void ozg_destroy(ozg_context *ctx);
+
+/* ozg_memory_limit() - bytes of workspace that a call on ctx may take, as configured or by default; 0 for NULL. */
+OZG_API size_t ozg_memory_limit(const ozg_context *ctx);
 
 /* ozg_status_name() - "OZG_OK", "OZG_E_ARG", ...; "OZG_E_?" for a number that is no status. Never NULL. */
 OZG_API const char *ozg_status_name(ozg_status status);

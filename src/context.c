@@ -165,6 +165,11 @@ ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg)
     return OZG_OK;
 }
 
+size_t ozg_memory_limit(const ozg_context *ctx)
+{
+    return ctx ? ctx->memory_limit : 0;
+}
+
 void ozg_destroy(ozg_context *ctx)
 {
     if (!ctx)

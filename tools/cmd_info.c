@@ -115,6 +115,16 @@ static json_t *variable(const char *name)
     return value ? json_text(value) : json_null();
 }
 
+/* default_memory_limit() - what a context takes if it is not told. */
+static size_t default_memory_limit(void)
+{
+    ozg_context *ctx;
+    check_status(ozg_create(&ctx, NULL), NULL);
+    size_t limit = ozg_memory_limit(ctx);
+    ozg_destroy(ctx);
+    return limit;
+}
+
 static json_t *facts(const struct info *q)
 {
     struct native *blas = native_open(q->blas);
@@ -127,7 +137,7 @@ static json_t *facts(const struct info *q)
     json_object_set_new(o, "kernel", json_text(ozg_kernel_name(0)));
     json_object_set_new(o, "processors", json_integer(processors()));
     json_object_set_new(o, "threads", json_integer(threads_used()));
-    json_object_set_new(o, "memory_limit_bytes", json_integer((json_int_t)(physical_memory() / 4)));
+    json_object_set_new(o, "memory_limit_bytes", json_integer((json_int_t)default_memory_limit()));
     json_object_set_new(o, "default_accuracy", default_accuracy());
     json_object_set_new(o, "widths", widths());
     json_object_set_new(o, "native_blas", blas ? json_text(native_path(blas)) : json_null());

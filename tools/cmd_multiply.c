@@ -258,11 +258,6 @@ static void check_memory(const struct multiply *q, const struct product *p)
         fail("--memory is too little: this product needs at least %zuK", (least + 1023) / 1024);
 }
 
-static size_t memory_limit(const struct multiply *q)
-{
-    return q->config.memory_limit ? q->config.memory_limit : physical_memory() / 4;
-}
-
 /*
  * block_columns() - columns of C between two steps of the bar; n: one call. The bits do not depend on it. A
  * step is about 2^37 low-precision operations, at least 64 columns and at most a hundredth of the product.
@@ -290,13 +285,16 @@ static ozg_operand *prepare(ozg_context **ctx, const struct multiply *q, const s
 {
     ozg_operand *operand = NULL;
     ozg_config config = q->config;
-    size_t limit = memory_limit(q);
+    check_status(ozg_create(ctx, &config), NULL);
+    size_t limit = ozg_memory_limit(*ctx);
     double bytes = operand_bytes(q, p);
     int small = bytes <= (double)limit / 2;
     *block = block_columns(q, p, small);
-    if (small && *block < p->n)
+    if (small && *block < p->n) { /* the same with what the operand leaves */
+        ozg_destroy(*ctx);
         config.memory_limit = limit - (size_t)bytes;
-    check_status(ozg_create(ctx, &config), NULL);
+        check_status(ozg_create(ctx, &config), NULL);
+    }
     if (small && *block < p->n)
         check_status(ozg_operand_create(&operand, *ctx, p->type, 'A', p->transa, p->m, p->k, p->a, p->lda,
                                         p->accuracy),

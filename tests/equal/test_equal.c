@@ -114,7 +114,7 @@ static void kernels_and_threads(void **state)
     }
 }
 
-/* Shapes so small that the plan may prefer another kernel than the fastest one: the bits are those of each. */
+/* Shapes so small that the plan may prefer a kernel other than the first: the bits are those of each. */
 static void automatic_kernel(void **state)
 {
     static const int64_t size[] = {1, 2, 5, 17};

@@ -269,7 +269,7 @@ static void wrong_prepared_calls(void **state)
     ozg_destroy(other);
 }
 
-/* Operands without rows or without columns, k > 0: a product with them is the empty one, as the plain call. */
+/* Operands without rows or columns, k > 0: a product with them is the empty one, as the plain call. */
 static void empty_operands(void **state)
 {
     static const char types[] = {'s', 'd', 'c', 'z'};

@@ -278,7 +278,7 @@ static void scaled_entry(const struct gemm *g, const void *c, int64_t at, int pa
     ext_clear(&y);
 }
 
-/* alpha = 0 or k = 0: the bound is that of the one rounding of beta C, and it is not 0 where beta C rounds. */
+/* alpha = 0 or k = 0: the bound is that of the one rounding of beta C, not 0 where beta C rounds. */
 static void scaled_c_alone(void **state)
 {
     static const int scalar[] = {5, 8, 7, 4};

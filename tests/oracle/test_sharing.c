@@ -173,7 +173,7 @@ static void one_matrix_moved(void **state)
     assert_true(accepted > 300 && refused > 300);
 }
 
-/* Matrices anywhere: chains of blocks that hang together, blocks inside others, the same A or B many times. */
+/* Matrices anywhere: chains of blocks that hang together, blocks inside others, one A or B many times. */
 static void anywhere(void **state)
 {
     struct rng r = {42};

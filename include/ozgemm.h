@@ -143,7 +143,10 @@ OZG_API ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg);
 /* ozg_destroy() - close it and give its memory back. ctx may be NULL. */
 OZG_API void ozg_destroy(ozg_context *ctx);
 
-/* ozg_memory_limit() - bytes of workspace that a call on ctx may take, as configured or by default; 0 for NULL. */
+/*
+ * ozg_memory_limit() - bytes of workspace that a call on ctx may take, as configured or by default; 0 for
+ * NULL.
+ */
 OZG_API size_t ozg_memory_limit(const ozg_context *ctx);
 
 /* ozg_status_name() - "OZG_OK", "OZG_E_ARG", ...; "OZG_E_?" for a number that is no status. Never NULL. */

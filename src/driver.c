@@ -41,7 +41,7 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld)
+ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld, int64_t count, int64_t k)
 {
     ozg_view v = {x, 1, ld, type, ozg_type_complex(type) && trans == 'C'};
 
@@ -49,6 +49,11 @@ ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld
         v.line_stride = ld;
         v.step = 1;
     }
+    /* the stride between things of which there is one may be anything: no address is to be computed from it */
+    if (count == 1 && v.step == 1)
+        v.line_stride = k;
+    if (k == 1 && v.line_stride == 1)
+        v.step = count;
     return v;
 }
 
@@ -159,7 +164,7 @@ static operand_state operand_of(const ozg_plan *plan, char side, const ozg_data 
         return op;
     }
     op.view = ozg_view_of(s->type, side, is_a ? s->transa : s->transb, is_a ? data->a : data->b,
-                          is_a ? data->lda : data->ldb);
+                          is_a ? data->lda : data->ldb, count, s->k);
     op.lines = ozg_lines_at(work + (is_a ? plan->lines_a : plan->lines_b), count);
     op.planes =
         ozg_planes_at(work + (is_a ? plan->planes_a : plan->planes_b),

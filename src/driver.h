@@ -21,7 +21,7 @@ struct ozg_operand {
 };
 
 /* op(X) of an operand as lines: rows of op(A) (side 'A') or columns of op(B) (side 'B'). */
-ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld);
+ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld, int64_t count, int64_t k);
 
 /* ozg_driver_run() - C := RN(alpha op(A) op(B) + beta C) in the plan's workspace. Cannot fail. report may be
  * NULL. */

@@ -77,7 +77,7 @@ static ozg_status allocate(ozg_operand *op)
 
 static ozg_status fill(ozg_operand *op, char trans, const void *x, int64_t ldx, ozg_accuracy acc)
 {
-    ozg_view source = ozg_view_of(op->type, op->side, trans, x, ldx);
+    ozg_view source = ozg_view_of(op->type, op->side, trans, x, ldx, op->count, op->k);
     const ozg_rns *rns;
     ozg_status status = ozg_plan_accuracy(op->ctx, op->type, op->k, acc, &op->nmod, &op->width);
 

@@ -40,7 +40,7 @@ static void gather_line(const split_job *job, int64_t line, int64_t p, ozg_batch
     const int single = ozg_type_single(v->type), complex_ = ozg_type_complex(v->type), kr = job->layout->kr;
     const int64_t left = line < job->lines ? job->count - p : 0;
     const int here = left > kr ? kr : left > 0 ? (int)left : 0;
-    int64_t index = (job->i0 + line) * v->line_stride + (job->p0 + p) * v->step;
+    int64_t index = here ? (job->i0 + line) * v->line_stride + (job->p0 + p) * v->step : 0;
 
     for (int q = 0; q < here; q++, index += v->step) {
         batch->re[e + q] = ozg_load_bits(v->x, single, complex_ ? 2 * index : index);
@@ -58,12 +58,12 @@ static void gather_inner(const split_job *job, const piece *at, ozg_batch *batch
 {
     const int64_t line_stride = job->v->line_stride, step = job->v->step;
     const int kr = job->layout->kr, lines = at->lines;
-    const uint64_t *x = (const uint64_t *)job->v->x +
-                        (job->i0 + at->panel * job->layout->lines + at->line) * line_stride +
-                        (job->p0 + at->p) * step;
+    const int64_t first = (job->i0 + at->panel * job->layout->lines + at->line) * line_stride;
     uint64_t *out = batch->re;
 
-    for (int g = 0; g < at->groups; g++, x += kr * step, out += lines * kr)
+    for (int g = 0; g < at->groups; g++, out += lines * kr) {
+        const uint64_t *x = (const uint64_t *)job->v->x + first + (job->p0 + at->p + g * kr) * step;
+
         if (step == 1)
             for (int i = 0; i < lines; i++)
                 for (int q = 0; q < kr; q++)
@@ -72,6 +72,7 @@ static void gather_inner(const split_job *job, const piece *at, ozg_batch *batch
             for (int q = 0; q < kr; q++)
                 for (int i = 0; i < lines; i++)
                     out[i * kr + q] = x[q * step + i];
+    }
 }
 
 /* The batch of a piece. `like` is the piece that the batch held before: its d may serve again. */

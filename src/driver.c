@@ -49,7 +49,9 @@ ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld
         v.line_stride = ld;
         v.step = 1;
     }
-    /* the stride between things of which there is one may be anything: no address is to be computed from it */
+    /*
+     * the stride between things of which there is one may be anything: no address is to be computed from it
+     */
     if (count == 1 && v.step == 1)
         v.line_stride = k;
     if (k == 1 && v.line_stride == 1)

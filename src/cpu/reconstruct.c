@@ -84,54 +84,91 @@ static int add_integer(uint64_t (*word)[OZG_STRIP], int n, int e, uint64_t mant,
     return 1;
 }
 
+/* Number of component `part` of C(i, j) in memory, in components. */
+static int64_t component(const reconstruct_job *job, int64_t i, int64_t j, int part)
+{
+    return (i + j * job->ldc) * (1 + job->st->scalars.complex_) + part;
+}
+
 /*
  * c^ += beta C / (alpha 2^x) for row e, x = -d - E: then alpha 2^x c^ is all there is to round. 0: not
  * done.
  */
-static int add_old(const reconstruct_job *job, strip *s, int e, int64_t i, int64_t j)
+static int add_old(const reconstruct_job *job, strip *s, int e, int64_t i, int64_t j, int part)
 {
     const ozg_scalars *scalars = &job->st->scalars;
     const ozg_fp alpha = scalars->alpha[0].fp, beta = scalars->beta[0].fp;
-    const uint64_t bits = ozg_load_bits(job->c, scalars->single, i + e + j * job->ldc);
+    const uint64_t bits = ozg_load_bits(job->c, scalars->single, component(job, i + e, j, part));
     const ozg_fp old = ozg_fp_of_bits(bits);
 
     if (ozg_is_special(bits))
         return 0;
-    return add_integer(s->word[0], job->st->rns->nword, e, old.mant,
+    return add_integer(s->word[part], job->st->rns->nword, e, old.mant,
                        (int64_t)old.exp + beta.exp - alpha.exp + job->a->d[i + e] + job->b->d[j],
                        old.neg ^ beta.neg ^ alpha.neg);
 }
 
-/*
- * Rows i.. of column j for a real alpha = +-2^q and beta = 0 or +-2^r: straight to the rounding where that
- * is enough.
- */
-static void round_entries(const reconstruct_job *job, strip *s, int64_t i, int64_t j)
+/* The same for all components of an entry, or for none. */
+static int add_old_parts(const reconstruct_job *job, strip *s, int e, int64_t i, int64_t j)
+{
+    const int n = job->st->rns->nword;
+    uint64_t real[OZG_CRT_WORDS];
+
+    for (int w = 0; w < n; w++)
+        real[w] = s->word[0][w][e];
+    if (!add_old(job, s, e, i, j, 0))
+        return 0;
+    if (!job->st->scalars.complex_ || add_old(job, s, e, i, j, 1))
+        return 1;
+    for (int w = 0; w < n; w++)
+        s->word[0][w][e] = real[w];
+    return 0;
+}
+
+/* Component `part` of rows i.. of column j, all that are not to be skipped: straight to the rounding. */
+static void round_component(const reconstruct_job *job, strip *s, int64_t i, int64_t j, int part,
+                            const uint8_t *skip)
 {
     const ozg_scalars *scalars = &job->st->scalars;
     const ozg_fp alpha = scalars->alpha[0].fp;
-    const int reads = !ozg_scalar_is_zero(scalars->beta[0]), n = job->st->rns->nword;
+    const int n = job->st->rns->nword;
     int32_t d[OZG_STRIP];
     uint64_t bits[OZG_STRIP];
+
+    for (int e = 0; e < s->count; e++)
+        d[e] = job->a->d[i + e];
+    for (int e = s->count; e < OZG_STRIP; e++) { /* rows that do not exist are rounded too: make them 0 */
+        d[e] = 0;
+        for (int w = 0; w < n; w++)
+            s->word[part][w][e] = 0;
+    }
+    job->st->kernel->round(scalars->single, n, s->word[part], d, alpha.exp - job->b->d[j], alpha.neg, bits);
+    for (int e = 0; e < s->count; e++)
+        if (!skip[e])
+            ozg_store_bits(job->c, scalars->single, component(job, i + e, j, part), bits[e]);
+}
+
+/*
+ * Rows i.. of column j for alpha = +-2^q and beta = 0 or +-2^r, both real: the components of a complex C do
+ * not mix, and C joins c^ where it is a multiple of its unit. Rows for which it is not are updated in
+ * general.
+ */
+static void round_entries(const reconstruct_job *job, strip *s, int64_t i, int64_t j)
+{
+    const int reads = !ozg_scalar_is_zero(job->st->scalars.beta[0]), parts = 1 + job->st->scalars.complex_;
     uint8_t skip[OZG_STRIP]; /* special rows, and those that were updated on the way */
 
     for (int e = 0; e < s->count; e++) {
-        d[e] = job->a->d[i + e];
         skip[e] = job->a->special[i + e];
-        if (reads && !skip[e] && !add_old(job, s, e, i, j)) {
+        if (!reads || skip[e])
+            continue;
+        if (!add_old_parts(job, s, e, i, j)) {
             update_entry(job, s, e, i, j);
             skip[e] = 1;
         }
     }
-    for (int e = s->count; e < OZG_STRIP; e++) { /* rows that do not exist are rounded too: make them 0 */
-        d[e] = 0;
-        for (int w = 0; w < n; w++)
-            s->word[0][w][e] = 0;
-    }
-    job->st->kernel->round(scalars->single, n, s->word[0], d, alpha.exp - job->b->d[j], alpha.neg, bits);
-    for (int e = 0; e < s->count; e++)
-        if (!skip[e])
-            ozg_store_bits(job->c, scalars->single, i + e + j * job->ldc, bits[e]);
+    for (int part = 0; part < parts; part++)
+        round_component(job, s, i, j, part, skip);
 }
 
 /* +-2^q, or 0 if that is allowed */
@@ -149,7 +186,8 @@ static void reconstruct_task(void *arg, int64_t task, int thread)
     const int64_t first = task % job->row_blocks * RECONSTRUCT_ROWS,
                   end = ozg_min64(first + RECONSTRUCT_ROWS, job->rows);
     const int plain =
-        !complex_ && is_power_of_two(st->scalars.alpha[0], 0) && is_power_of_two(st->scalars.beta[0], 1);
+        is_power_of_two(st->scalars.alpha[0], 0) && is_power_of_two(st->scalars.beta[0], 1) &&
+        (!complex_ || (ozg_scalar_is_zero(st->scalars.alpha[1]) && ozg_scalar_is_zero(st->scalars.beta[1])));
     strip s;
 
     (void)thread;

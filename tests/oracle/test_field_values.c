@@ -1,6 +1,6 @@
 /*
- * test_field_values.c - failures reported from the field, about values. Each function bears the number of its case (C01 to
- * C05, C28, C30).
+ * test_field_values.c - failures reported from the field, about values. Each function bears the number of its
+ * case (C01 to C05, C28, C30).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -84,7 +84,7 @@ static void run_product(struct bench *b)
 {
     if (b->kernel->state)
         b->kernel->state(1);
-    b->kernel->product(K / b->kernel->a.step, b->a, b->b, 1, b->acc[0]);
+    b->kernel->product(b->rns, 1, K / b->kernel->a.step, b->a, b->b, 1, b->acc[0]);
     if (b->kernel->state)
         b->kernel->state(0);
 }
@@ -137,7 +137,7 @@ static struct bench *make(void)
 {
     struct bench *b = aligned_alloc(64, (sizeof *b + 63) / 64 * 64);
 
-    if (!b || ozg_rns_get(&b->rns, MODULI))
+    if (!b || ozg_rns_get(&b->rns, 1, MODULI))
         return NULL;
     memset(b->residues, 57, sizeof b->residues);
     memset(b->a, 3, sizeof b->a);

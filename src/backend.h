@@ -58,13 +58,13 @@ typedef struct ozg_planes {
 } ozg_planes;
 
 /*
- * Residues of a tile of c^ in [0, m): plane component * nmod + l, component 0 (Re) and 1 (Im);
- * column-major.
+ * Residues of a tile of c^ in [0, m), words of rns->word bytes: plane component * nmod + l, component 0 (Re) and
+ * 1 (Im); column-major.
  */
 typedef struct ozg_residues {
-    uint8_t *base;
-    size_t plane;
-    int64_t ld; /* multiple of OZG_STRIP, so that a strip may be read as a whole */
+    unsigned char *base;
+    size_t plane; /* bytes */
+    int64_t ld;   /* words; a multiple of OZG_STRIP, so that a strip may be read as a whole */
 } ozg_residues;
 
 #define OZG_STRIP 32

@@ -199,7 +199,7 @@ void ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace,
     set_scalars(&st.scalars, data);
     residues.base = work + plan->residues;
     residues.ld = (plan->mt + OZG_STRIP - 1) / OZG_STRIP * OZG_STRIP;
-    residues.plane = (size_t)(residues.ld * plan->nt);
+    residues.plane = (size_t)(residues.ld * plan->nt * plan->rns->word);
     scale_operand(plan->ctx, &st, &a, s->k, report != NULL);
     scale_operand(plan->ctx, &st, &b, s->k, report != NULL);
     r->seconds_scale += lap(&clock);

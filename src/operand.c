@@ -47,10 +47,10 @@ static void copy_elements(const ozg_view *v, int64_t count, int64_t k, void *out
 #define ELEMENTS_MAX (INT64_C(1) << 48) /* more than any memory holds: sizes in bytes stay below 2^63 */
 
 /* Memory for lines, planes and the copy. Errors: OZG_E_NOMEM. */
-static ozg_status allocate(ozg_operand *op)
+static ozg_status allocate(ozg_operand *op, const ozg_rns *rns)
 {
     const ozg_layout *layout = op->side == 'A' ? &op->ctx->kernel->a : &op->ctx->kernel->b;
-    const int planes = op->nmod * (ozg_type_complex(op->type) ? 3 : 1);
+    const int planes = rns->nmod * (ozg_type_complex(op->type) ? 3 : 1);
     size_t lines, split, copy;
     unsigned char *memory;
 
@@ -83,9 +83,9 @@ static ozg_status fill(ozg_operand *op, char trans, const void *x, int64_t ldx, 
 
     if (status)
         return status;
-    if (ozg_rns_get(&rns, op->nmod))
+    if (ozg_rns_get(&rns, op->ctx->kernel->a.word, op->nmod))
         return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", op->nmod);
-    status = allocate(op);
+    status = allocate(op, rns);
     if (status)
         return status;
     copy_elements(&source, op->count, op->k, (void *)op->view.x);

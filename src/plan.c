@@ -2,8 +2,8 @@
  * plan.c - how much accuracy costs in moduli, and how a product is cut so that its workspace stays below the
  * limit.
  *
- * One tile needs, for s moduli (complex: planes Re, Im, Re + Im of the operands, Re, Im of C):
- *     planes of A  (1 or 3) s mt kt,   planes of B  (1 or 3) s nt kt,   residues  (1 or 2) s mt nt   words
+ * One tile needs, for n moduli of the engine (complex: planes Re, Im, Re + Im of the operands, Re, Im of C):
+ *     planes of A  (1 or 3) n mt kt,   planes of B  (1 or 3) n nt kt,   residues  (1 or 2) n mt nt   words
  * The driver keeps the planes of A while it walks through the tiles of B, so mt is large and nt small.
  *
  * SPDX-License-Identifier: MIT
@@ -91,7 +91,7 @@ static void place(ozg_plan *plan)
 {
     const ozg_kernel *kernel = plan->kernel;
     const ozg_shape *s = &plan->shape;
-    const int complex_ = ozg_type_complex(s->type), planes = plan->nmod * (complex_ ? 3 : 1);
+    const int complex_ = ozg_type_complex(s->type), planes = plan->rns->nmod * (complex_ ? 3 : 1);
     size_t at = 0;
 
     plan->lines_a = at;
@@ -103,7 +103,8 @@ static void place(ozg_plan *plan)
     plan->planes_b = at;
     at += plan->prepared_b ? 0 : ozg_planes_bytes(&kernel->b, planes, plan->nt, plan->kt);
     plan->residues = at;
-    at += (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt) * (size_t)(plan->nmod * (1 + complex_));
+    at += (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt) *
+          (size_t)(plan->rns->nmod * plan->rns->word * (1 + complex_));
     at = ozg_round_up(at, OZG_ALIGN);
     plan->scratch = at;
     plan->scratch_bytes =
@@ -118,36 +119,46 @@ static double padded(int64_t x, int unit)
 }
 
 /* Rough seconds of one thread: decides only which kernel and how many threads a product is worth. */
-static double estimate(const ozg_plan *plan, const ozg_kernel *kernel)
+static double estimate(const ozg_plan *plan, const ozg_kernel *kernel, const ozg_rns *rns)
 {
     const ozg_shape *s = &plan->shape;
     const double m = padded(s->m, kernel->a.lines), n = padded(s->n, kernel->b.lines);
     const double k = padded(s->k, kernel->a.step);
     const double elements =
         (m + n) * k + 2 * (double)s->m * (double)s->n; /* to be split; to be reconstructed */
-    const int planes = plan->nmod * (ozg_type_complex(s->type) ? 3 : 1);
+    const int planes = rns->nmod * (ozg_type_complex(s->type) ? 3 : 1);
 
     return 1e-9 * planes * (m * n * k / kernel->rate + elements * kernel->element_ns);
 }
 
-/* The fastest kernel for this shape. A prepared operand has the layout of the context's kernel. */
-static const ozg_kernel *choose_kernel(const ozg_plan *plan)
+/*
+ * The fastest kernel for this shape, and its residue system. A prepared operand has the layout of the context's
+ * kernel. Errors: OZG_E_NOMEM.
+ */
+static ozg_status choose_kernel(ozg_plan *plan)
 {
-    const ozg_kernel *best = plan->ctx->kernel, *kernel;
+    const ozg_kernel *kernel;
+    const ozg_rns *rns;
+    ozg_status status = ozg_rns_get(&plan->rns, plan->ctx->kernel->a.word, plan->nmod);
 
+    plan->kernel = plan->ctx->kernel;
     if (plan->ctx->kernel_is_fixed || plan->prepared_a || plan->prepared_b)
-        return best;
-    for (int i = 0; (kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++)
-        if (estimate(plan, kernel) < estimate(plan, best))
-            best = kernel;
-    return best;
+        return status;
+    for (int i = 0; !status && (kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++) {
+        status = ozg_rns_get(&rns, kernel->a.word, plan->nmod);
+        if (!status && estimate(plan, kernel, rns) < estimate(plan, plan->kernel, plan->rns)) {
+            plan->kernel = kernel;
+            plan->rns = rns;
+        }
+    }
+    return status;
 }
 
 /* Each thread gets at least some 0.2 ms of work: waking it up costs a good part of that. */
 static int worthwhile_threads(const ozg_plan *plan)
 {
     const int most = ozg_parallel_threads(plan->ctx->threads);
-    const double worth = estimate(plan, plan->kernel) / 200e-6;
+    const double worth = estimate(plan, plan->kernel, plan->rns) / 200e-6;
 
     return worth >= most ? most : worth < 2 ? 1 : (int)worth;
 }
@@ -210,12 +221,11 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
     status = ozg_plan_accuracy(ctx, shape->type, shape->k, shape->acc, &plan->nmod, &plan->width);
     if (status)
         return status;
-    if (ozg_rns_get(&plan->rns, plan->nmod))
+    if (choose_kernel(plan))
         return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", plan->nmod);
     if (shape->m > LINES_MAX || shape->n > LINES_MAX)
         return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds %lld rows and %lld columns; use at most 2^48",
                         (long long)shape->m, (long long)shape->n);
-    plan->kernel = choose_kernel(plan);
     plan->threads = worthwhile_threads(plan);
     plan->mt = shape->m < M_TILE ? shape->m : M_TILE;
     plan->nt = tile_columns(shape, plan->kernel);

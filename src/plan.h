@@ -14,7 +14,7 @@ struct ozg_plan {
     ozg_context *ctx;
     ozg_shape shape;
     int prepared_a, prepared_b;
-    int nmod, width;
+    int nmod, width; /* nmod: canonical moduli, which decide the width */
     const ozg_rns *rns;
     const ozg_kernel *kernel;
     int64_t mt, nt, kt; /* tile of C, and chunk of k */
@@ -37,8 +37,8 @@ ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accurac
 size_t ozg_lines_bytes(int64_t count);
 ozg_lines ozg_lines_at(void *place, int64_t count);
 
-/* The planes of `lines` lines of `k` elements at that place, and their bytes; planes = nmod, complex 3 nmod.
- */
+/* The planes of `lines` lines of `k` elements at that place, and their bytes; planes = rns->nmod, complex 3
+ * times that. */
 size_t ozg_planes_bytes(const ozg_layout *layout, int planes, int64_t lines, int64_t k);
 ozg_planes ozg_planes_at(void *place, const ozg_layout *layout, int64_t lines, int64_t k);
 

@@ -181,7 +181,7 @@ void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *dat
     r->kernel = plan->kernel->name;
     r->moduli = plan->nmod;
     r->width = plan->width;
-    r->products = plan->nmod * (ozg_type_complex(s->type) ? 3 : 1);
+    r->products = plan->rns->nmod * (ozg_type_complex(s->type) ? 3 : 1);
     r->tiles = ((s->m - 1) / plan->mt + 1) * ((s->n - 1) / plan->nt + 1);
     r->k_chunks = (s->k - 1) / plan->kt + 1;
     r->workspace_bytes = plan->workspace;

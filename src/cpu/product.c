@@ -10,7 +10,7 @@
 #include "cpu/parts.h"
 #include "parallel.h"
 
-#define K_BLOCK 512 /* a multiple of every step */
+#define K_BLOCK OZG_K_BLOCK /* a multiple of every step */
 
 typedef struct product_job {
     const ozg_stage *st;
@@ -92,8 +92,8 @@ static void multiply(const product_job *job, const block *at, int product, int64
 
             prefetch_share(&a, panel_a, j, panels_b);
             prefetch_share(&b, panel_b, i, panels_a);
-            kernel->product(steps, a.base + (size_t)panel_a * a.panel, b.base + (size_t)panel_b * b.panel,
-                            p > 0, sums);
+            kernel->product(job->st->rns, at->l, steps, a.base + (size_t)panel_a * a.panel,
+                            b.base + (size_t)panel_b * b.panel, p > 0, sums);
         }
 }
 
@@ -103,14 +103,14 @@ static void reduce(const product_job *job, const block *at, int64_t size)
     const ozg_kernel *kernel = job->st->kernel;
     const int complex_ = job->st->scalars.complex_, mr = kernel->a.lines, nr = kernel->b.lines;
     const int32_t *sums = at->sums;
-    uint8_t *re = job->out->base + (size_t)at->l * job->out->plane;
-    uint8_t *im = re + (complex_ ? (size_t)job->st->rns->nmod * job->out->plane : 0);
+    unsigned char *re = job->out->base + (size_t)at->l * job->out->plane;
+    unsigned char *im = re + (complex_ ? (size_t)job->st->rns->nmod * job->out->plane : 0);
 
     for (int64_t j = at->j0; j < at->j1; j += nr)
         for (int64_t i = at->i0; i < at->i1; i += mr, sums += micro_tile_size(kernel)) {
             const int32_t *const three[3] = {sums, complex_ ? sums + size : sums,
                                              complex_ ? sums + 2 * size : sums};
-            const int64_t to = i + j * job->out->ld;
+            const int64_t to = (i + j * job->out->ld) * job->st->rns->word;
 
             kernel->reduce(job->st->rns, at->l, complex_, mr, (int)ozg_min64(nr, at->j1 - j), job->first,
                            three, re + to, im + to, job->out->ld);

@@ -194,7 +194,7 @@ static void reconstruct_task(void *arg, int64_t task, int thread)
     if (job->b->special[j])
         return;
     for (int64_t row = first; row < end; row += OZG_STRIP) {
-        const uint8_t *in = job->in->base + row + column * job->in->ld;
+        const unsigned char *in = job->in->base + (row + column * job->in->ld) * st->rns->word;
 
         s.count = (int)ozg_min64(OZG_STRIP, end - row);
         st->kernel->crt(st->rns, in, job->in->plane, s.word[0]);

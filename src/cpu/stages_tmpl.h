@@ -416,8 +416,9 @@ VEC void reduce_complex(const modulus *q, int first, const int32_t *s0, const in
 }
 
 TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int columns, int first,
-                          const int32_t *const sums[3], uint8_t *re, uint8_t *im, int64_t ld)
+                          const int32_t *const sums[3], void *re, void *im, int64_t ld)
 {
+    uint8_t *re8 = re, *im8 = im;
     const modulus q = {vec_set1(rns->m[l]), vec_set1(rns->inv[l]), vec_set1(rns->offset[l])};
 
     for (int j = 0; j < columns; j++)
@@ -425,10 +426,10 @@ TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int c
             const int at = j * mr + i;
 
             if (complex_)
-                reduce_complex(&q, first, sums[0] + at, sums[1] + at, sums[2] + at, re + i + j * ld,
-                               im + i + j * ld);
+                reduce_complex(&q, first, sums[0] + at, sums[1] + at, sums[2] + at, re8 + i + j * ld,
+                               im8 + i + j * ld);
             else
-                reduce_real(&q, first, sums[0] + at, re + i + j * ld);
+                reduce_real(&q, first, sums[0] + at, re8 + i + j * ld);
         }
 }
 
@@ -481,7 +482,7 @@ VEC void sum_limbs(const ozg_rns *rns, int i, vec (*pairs)[VECTORS], vec (*sum)[
             sum[g][v] = acc[g][v];
 }
 
-TARGET void STAGE(crt)(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint64_t (*out)[OZG_STRIP])
+TARGET void STAGE(crt)(const ozg_rns *rns, const void *residues, size_t plane, uint64_t (*out)[OZG_STRIP])
 {
     const vec mask = vec_set1(0xffff);
     vec pairs[(OZG_NMOD_MAX + 2) / 2][VECTORS], limb[4][VECTORS], carry[VECTORS];

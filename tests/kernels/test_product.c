@@ -87,7 +87,7 @@ static void check(const ozg_kernel *kernel, struct rng *r, enum pattern pattern,
         acc[i] = old[i] = pattern == ANY ? (int32_t)(rng_next(r) >> 32) : i;
     if (kernel->state)
         kernel->state(1);
-    kernel->product(steps, panel_a, panel_b, add, acc);
+    kernel->product(rns_of(1, 16), 0, steps, panel_a, panel_b, add, acc);
     if (kernel->state)
         kernel->state(0);
     for (int at = 0; at < mr * nr; at += stride) {

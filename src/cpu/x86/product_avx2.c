@@ -33,8 +33,9 @@ __attribute__((target("avx2"))) static inline __m256i start(int add, const int32
     return add ? _mm256_loadu_si256((const __m256i *)acc) : _mm256_setzero_si256();
 }
 
-__attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(int64_t steps, const void *a, const void *b,
-                                                             int add, int32_t *acc)
+__attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(const ozg_rns *rns, int l, int64_t steps,
+                                                             const void *a, const void *b, int add,
+                                                             int32_t *acc)
 {
     const int8_t *x = a;
     const int16_t *y16 = b;

@@ -184,12 +184,6 @@ int ozg_moduli_for_width(int t, uint64_t length)
 
 /* ---- moduli of up to 16 bits -------------------------------------------------------------------- */
 
-/*
- * Odd moduli stay below 2^15: splits and reductions work in 16 bits (x86/residues_avx2.h), and larger ones
- * would be folded every other product.
- */
-#define ODD_MAX 32767
-
 int32_t ozg_fold_factor(uint32_t m)
 {
     const uint32_t c = (UINT32_C(1) << 16) % m;
@@ -281,7 +275,8 @@ static int has_room(const uint32_t *product, const uint32_t *room)
 /* The n moduli with the smallest largest one that have room. 0: no n numbers have. */
 static int smallest_wide(int n, const uint32_t *room, ozg_moduli_set *set)
 {
-    uint32_t product[LIMBS], low = 1, high = ODD_MAX; /* odd; of `low` the power alone is too small */
+    uint32_t product[LIMBS], low = 1,
+                             high = OZG_WIDE_ODD_MAX; /* odd; of `low` the power alone is too small */
 
     if (!choose_wide(n, high, set, product) || !has_room(product, room))
         return 0;

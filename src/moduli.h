@@ -26,6 +26,9 @@ typedef struct ozg_moduli_set {
  */
 const ozg_moduli_set *ozg_moduli_get(int s);
 
+/* Odd moduli have 15 bits at most, so that sums of two residues fit 16 bits, and (2^17 + 2^8) m fits 32. */
+#define OZG_WIDE_ODD_MAX 32703
+
 /*
  * ozg_moduli_wide() - moduli of up to 16 bits that take the place of the canonical s: 2^16 and odd ones, the
  * cheapest whose product M' has room for every |c^| <= floor(M/2) - floor(M/64), M the canonical product, with

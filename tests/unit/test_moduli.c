@@ -202,7 +202,8 @@ static void test_wide_sets(void **state)
         assert_in_range(set.nmod, 1, s);
         assert_int_equal(set.m[0], 65536);
         for (int i = 1; i < set.nmod; i++) {
-            assert_true(set.m[i] % 2 == 1 && set.m[i] < 32768 && (i == 1 || set.m[i] < set.m[i - 1]));
+            assert_true(set.m[i] % 2 == 1 && set.m[i] <= OZG_WIDE_ODD_MAX &&
+                        (i == 1 || set.m[i] < set.m[i - 1]));
             mpz_set_ui(z, set.m[i]);
             for (int j = 1; j < i; j++)
                 assert_int_equal(mpz_gcd_ui(NULL, z, set.m[j]), 1);
@@ -221,7 +222,7 @@ static void test_wide_sets(void **state)
 static void test_folds(void **state)
 {
     (void)state;
-    for (int64_t m = 3; m < 32768; m += 2) {
+    for (int64_t m = 3; m <= OZG_WIDE_ODD_MAX; m += 2) {
         const int64_t c = ozg_fold_factor((uint32_t)m), h = (m - 1) / 2, every = ozg_fold_every((uint32_t)m);
 
         assert_true(2 * llabs(c) <= m && (65536 - c) % m == 0);
@@ -234,6 +235,7 @@ static void test_folds(void **state)
                                   : most >= INT64_C(1) << 31 || every == OZG_K_BLOCK);
         }
     }
+    assert_true(((INT64_C(1) << 17) + (1 << 8)) * OZG_WIDE_ODD_MAX < INT64_C(1) << 32);
     assert_int_equal(ozg_fold_every(65536), OZG_K_BLOCK);
     assert_int_equal(ozg_fold_factor(65536), 0);
 }

@@ -36,9 +36,6 @@ static void scale_by_gmp(mpz_t z, double x, int d)
 
 /* ---- one batch through the split of a kernel ---------------------------------------------------- */
 
-/* The batch's residues in [0, m) as int16 words, which every kernel must give. */
-static const ozg_layout plain = {.lines = 1, .kr = 1, .word = 2, .nonneg = 1};
-
 static void pad(ozg_batch *batch)
 {
     for (int e = batch->count; e < OZG_SPLIT_BATCH; e++) {
@@ -52,17 +49,22 @@ static long check_batch(const ozg_kernel *kernel, const ozg_rns *rns, int width,
                         mpz_t *z)
 {
     static unsigned char out[OZG_NMOD_MAX * PLANE];
+    const ozg_layout symmetric = {.lines = 1, .kr = 1, .word = rns->word};
 
-    kernel->split(rns, width, &plain, 0, batch, out, PLANE);
+    kernel->split(rns, width, &symmetric, 0, batch, out, PLANE);
     for (int l = 0; l < rns->nmod; l++)
         for (int e = 0; e < batch->count; e++) {
-            uint16_t r;
+            const long m = rns->m[l], range = rns->word == 1 ? 256 : 65536;
+            uint16_t wide;
+            long r = out[l * PLANE + e];
 
-            memcpy(&r, out + l * PLANE + 2 * e, 2);
-            if (r != mpz_fdiv_ui(z[e], rns->m[l]))
-                fail_msg("%s, width %d: %a 2^%d mod %u = %lu, not %u", kernel->name, width,
-                         double_of_bits(batch->re[e]), (int)batch->d[e], (unsigned)rns->m[l],
-                         mpz_fdiv_ui(z[e], rns->m[l]), (unsigned)r);
+            memcpy(&wide, out + l * PLANE + 2 * e, 2);
+            r = rns->word == 1 ? r : wide;
+            r -= r >= range / 2 ? range : 0;
+            if (labs(2 * r) > m || (r + range * m) % m != (long)mpz_fdiv_ui(z[e], (unsigned long)m))
+                fail_msg("%s, width %d: %a 2^%d mod %ld = %lu, not %ld", kernel->name, width,
+                         double_of_bits(batch->re[e]), (int)batch->d[e], m,
+                         mpz_fdiv_ui(z[e], (unsigned long)m), r);
         }
     return (long)rns->nmod * batch->count;
 }

@@ -33,12 +33,6 @@ VEC void vec_store_low8(void *x, vec v)
     _mm_storeu_si128(x, _mm512_cvtepi32_epi8(v));
 }
 
-/* The low half of each lane; the lanes fit a signed 16-bit number. */
-VEC void vec_store_low16(void *x, vec v)
-{
-    _mm256_storeu_si256(x, _mm512_cvtepi32_epi16(v));
-}
-
 VEC vec vec_set1(uint32_t x)
 {
     return _mm512_set1_epi32((int)x);
@@ -132,10 +126,10 @@ VEC vec64 vec64_load_i32(const int32_t *x)
     return _mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)x));
 }
 
-/* The low half of each lane. */
-VEC void vec64_store_low32(uint32_t *x, vec64 v)
+/* The low half of each lane: numbers of elements e.., in order. */
+VEC void vec64_store_pairs(uint32_t *x, int e, vec64 v)
 {
-    _mm256_storeu_si256((__m256i *)x, _mm512_cvtepi64_epi32(v));
+    _mm256_storeu_si256((__m256i *)(x + e), _mm512_cvtepi64_epi32(v));
 }
 
 VEC vec64 vec64_set1(uint64_t x)

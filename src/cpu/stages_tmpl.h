@@ -268,6 +268,58 @@ TARGET static void find_digits(const uint64_t *bits, const int32_t *d, int count
     }
 }
 
+/*
+ * The same for widths up to 59 where no d is above 900, in fewer steps. |x^| <= 2^59 is one signed number, and its
+ * digits but the last are not negative. Numbers below 2^-1022 become 0, and may be read as if they were normal;
+ * then |x| = mant 2^(exponent - 1075) with mant >= 2^52, and the exponent of mant 2^8 is negative: it is only
+ * shifted to the right, by at least 1 and, to give 0, by any large number.
+ */
+#define NARROW_WIDTH 59
+#define NARROW_D     900
+
+TARGET static int is_narrow(const int32_t *d, int count, int width)
+{
+    int32_t most = 0;
+
+    for (int e = 0; e < count; e++)
+        most = d[e] > most ? d[e] : most;
+    return width <= NARROW_WIDTH && most <= NARROW_D;
+}
+
+VEC vec64 scaled_narrow(const uint64_t *bits, const int32_t *d)
+{
+    const vec64 one = vec64_set1(1), x = vec_load(bits), neg = vec64_negative(x);
+    const vec64 exponent = vec64_and(vec64_shift_right(x, 52), vec64_set1(0x7ff));
+    const vec64 down = vec64_sub(vec64_sub(vec64_set1(1075 + 8), vec64_load_i32(d)), exponent);
+    const vec64 mant = vec64_shift_right(vec64_or(vec64_shift_left(x, 11), vec64_set1(OZG_F64_SIGN)), 3);
+    const vec64 half = vec64_shift_left_by(one, vec64_sub(down, one));
+    const vec64 last = vec64_and(vec64_shift_right_by(mant, down), one);
+    const vec64 rounded = vec64_shift_right_by(vec64_add(vec64_sub(mant, one), vec64_add(half, last)), down);
+
+    return vec64_sub(vec64_xor(rounded, neg), neg);
+}
+
+TARGET static void find_digits_narrow(const uint64_t *bits, const int32_t *d, int count, int pairs,
+                                      ozg_digits *out)
+{
+    /* digit 1 is the last if there is one pair */
+    const vec64 mask0 = vec64_set1(0x7fff), mask1 = vec64_set1(pairs == 1 ? 0xffff0000 : 0x7fff0000),
+                mask2 = vec64_set1(UINT64_C(0x7fff) << 32), mask3 = vec64_set1(UINT64_C(0xffff) << 48);
+
+    for (int e = 0; e < count; e += 16) {
+        vec64 both[16 / LANES64]; /* pairs 0 and 1 */
+
+        for (int v = 0; v < 16 / LANES64; v++) {
+            const vec64 x = scaled_narrow(bits + e + v * LANES64, d + e + v * LANES64);
+            const vec64 low = vec64_or(vec64_and(x, mask0), vec64_and(vec64_shift_left(x, 1), mask1));
+
+            both[v] = vec64_or(low, vec64_or(vec64_and(vec64_shift_left(x, 2), mask2),
+                                             vec64_and(vec64_shift_left(x, 3), mask3)));
+        }
+        vec64_store_both_pairs(out->pair[0] + e, out->pair[1] + e, both);
+    }
+}
+
 TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout, int complex_,
                          const ozg_batch *batch, unsigned char *out, size_t plane)
 {
@@ -277,9 +329,15 @@ TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout
     unsigned char word[3][2 * OZG_SPLIT_BATCH];
     ozg_digits re, im;
 
-    find_digits(batch->re, batch->d, count, pairs, &re);
-    if (complex_)
-        find_digits(batch->im, batch->d, count, pairs, &im);
+    if (is_narrow(batch->d, count, width)) {
+        find_digits_narrow(batch->re, batch->d, count, pairs, &re);
+        if (complex_)
+            find_digits_narrow(batch->im, batch->d, count, pairs, &im);
+    } else {
+        find_digits(batch->re, batch->d, count, pairs, &re);
+        if (complex_)
+            find_digits(batch->im, batch->d, count, pairs, &im);
+    }
     for (int l = 0; l < s; l++) {
         unsigned char *to[3];
 
@@ -303,22 +361,20 @@ typedef struct leading {
     vec64 exponent; /* of the leading bit */
 } leading;
 
-VEC vec64 is_zero(vec64 x)
-{
-    return vec64_xor(vec64_negative(vec64_or(x, vec64_sub(vec64_set1(0), x))), vec64_set1(UINT64_MAX));
-}
-
 /* Lanes at e. *neg: all ones for a negative number. */
 VEC leading find_leading(int n, uint64_t (*words)[OZG_STRIP], int e, vec64 *neg)
 {
     const vec64 zero = vec64_set1(0);
-    vec64 carry, hi = zero, lo = zero, sticky = zero, base = zero, previous = zero, under = zero, zeros;
+    vec64 carry, hi, lo = zero, sticky = zero, base = vec64_set1(63), previous, under = zero, zeros;
     leading out;
 
     *neg = vec64_negative(vec_load(words[n - 1] + e));
-    carry = vec64_and(*neg, vec64_set1(1));
-    for (int w = 0; w < n; w++) { /* upwards: the last word that is not 0 wins */
-        const vec64 word = vec64_add(vec64_xor(vec_load(words[w] + e), *neg), carry), empty = is_zero(word);
+    hi = previous = vec64_sub(vec64_xor(vec_load(words[0] + e), *neg), *neg);
+    carry = vec64_and(*neg, vec64_is_zero(hi));
+    carry = vec64_sub(zero, carry);
+    for (int w = 1; w < n; w++) { /* upwards: the last word that is not 0 wins */
+        const vec64 word = vec64_add(vec64_xor(vec_load(words[w] + e), *neg), carry),
+                    empty = vec64_is_zero(word);
 
         carry = vec64_and(carry, empty);
         hi = vec64_select(empty, hi, word);
@@ -336,8 +392,9 @@ VEC leading find_leading(int n, uint64_t (*words)[OZG_STRIP], int e, vec64 *neg)
     return out;
 }
 
-TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
-                         int negate, uint64_t *out)
+/* 1: some results may be subnormal or infinite, and are not to be used. */
+VEC int round_strip(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                    int negate, uint64_t *out)
 {
     const int precision = single ? 24 : 53,
               limit = single ? 126 : 1022; /* |exponent| of what is surely normal */
@@ -349,8 +406,8 @@ TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const 
     for (int e = 0; e < OZG_STRIP; e += LANES64) {
         vec64 neg, q, rest, x, bits;
         const leading z = find_leading(n, words, e, &neg);
-        const vec64 empty = is_zero(z.top),
-                    tail = vec64_add(is_zero(z.below), one); /* 1 iff bits lie below */
+        const vec64 empty = vec64_is_zero(z.top),
+                    tail = vec64_add(vec64_is_zero(z.below), one); /* 1 iff bits lie below */
 
         /* twice the part cut off, its last bit the tail, plus the last bit kept: above 2^(64 - precision) it
          * rounds up */
@@ -362,16 +419,28 @@ TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const 
         bits = vec64_add(q, vec64_shift_left_by(vec64_add(x, vec64_set1((uint64_t)limit)),
                                                 vec64_set1((uint64_t)precision - 1)));
         bits = vec64_or(bits, vec64_and(negate ? vec64_xor(neg, vec64_set1(UINT64_MAX)) : neg, sign));
-        vec_store(out + e, vec64_select(empty, zero, bits));
+        vec_store(out + e, vec64_clear(empty, bits));
         /* negative if x < -limit or x > limit */
         x = vec64_or(vec64_add(x, vec64_set1((uint64_t)limit)), vec64_sub(vec64_set1((uint64_t)limit), x));
-        odd_range = vec64_or(odd_range, vec64_select(empty, zero, vec64_negative(x)));
+        odd_range = vec64_or(odd_range, vec64_clear(empty, vec64_negative(x)));
     }
     vec_store(lane, odd_range);
     for (int q = 0; q < LANES64; q++)
         odd |= lane[q];
+    return odd != 0;
+}
+
+TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                         int negate, uint64_t *out)
+{
+    /* double precision of 65 to 128 bits, the usual case, with its loop over the words unrolled */
+    const int odd = !single && n == 2 ? round_strip(0, 2, words, d, exponent, negate, out)
+                                      : round_strip(single, n, words, d, exponent, negate, out);
+
     if (odd)
         ozg_round_ref(single, n, words, d, exponent, negate, out);
 }
 
 #undef LANES64
+#undef NARROW_D
+#undef NARROW_WIDTH

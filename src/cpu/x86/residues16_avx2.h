@@ -192,20 +192,23 @@ TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int c
 VEC void widen_residues(const ozg_rns *rns, const unsigned char *residues, size_t plane,
                         vec64 (*number)[VECTORS])
 {
-    const int s = rns->nmod;
+    vec64 q[VECTORS];
 
-    for (int v = 0; v < VECTORS; v++) {
-        vec64 q = vec64_set1(UINT64_C(1) << 31);
+#pragma GCC unroll 8
+    for (int v = 0; v < VECTORS; v++)
+        q[v] = vec64_set1(UINT64_C(1) << 31);
+    for (int l = 0; l < rns->nmod; l++, residues += plane) {
+        const vec quotient = _mm256_set1_epi32((int)rns->quotient[l]);
 
-        for (int l = 0; l < s; l++) {
-            const vec64 r = _mm256_cvtepu16_epi64(
-                _mm_loadl_epi64((const __m128i *)(residues + (size_t)l * plane + 8 * v)));
-
-            q = vec64_add(q, _mm256_mul_epu32(r, _mm256_set1_epi32((int)rns->quotient[l])));
-            number[l][v] = r;
+#pragma GCC unroll 8
+        for (int v = 0; v < VECTORS; v++) {
+            number[l][v] = _mm256_cvtepu16_epi64(_mm_loadl_epi64((const __m128i *)(residues + 8 * v)));
+            q[v] = vec64_add(q[v], _mm256_mul_epu32(number[l][v], quotient));
         }
-        number[s][v] = vec64_shift_right(q, 32);
     }
+#pragma GCC unroll 8
+    for (int v = 0; v < VECTORS; v++)
+        number[rns->nmod][v] = vec64_shift_right(q[v], 32);
 }
 
 /*

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 
 #define TARGET    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vnni,bmi2")))
-#define VEC       TARGET static inline
+#define VEC       TARGET static inline __attribute__((always_inline))
 #define VEC_LANES 16
 
 typedef __m512i vec;   /* 32-bit lanes */
@@ -132,6 +132,15 @@ VEC void vec64_store_pairs(uint32_t *x, int e, vec64 v)
     _mm256_storeu_si256((__m256i *)(x + e), _mm512_cvtepi64_epi32(v));
 }
 
+/* The low and the high halves of 16 lanes. */
+VEC void vec64_store_both_pairs(uint32_t *low, uint32_t *high, const vec64 *v)
+{
+    for (int i = 0; i < 2; i++) {
+        vec64_store_pairs(low, 8 * i, v[i]);
+        vec64_store_pairs(high, 8 * i, _mm512_srli_epi64(v[i], 32));
+    }
+}
+
 VEC vec64 vec64_set1(uint64_t x)
 {
     return _mm512_set1_epi64((long long)x);
@@ -157,6 +166,11 @@ VEC vec64 vec64_or(vec64 x, vec64 y)
     return _mm512_or_si512(x, y);
 }
 
+VEC vec64 vec64_shift_left(vec64 x, int n)
+{
+    return _mm512_slli_epi64(x, (unsigned)n);
+}
+
 VEC vec64 vec64_shift_right(vec64 x, int n)
 {
     return _mm512_srli_epi64(x, (unsigned)n);
@@ -179,6 +193,12 @@ VEC vec64 vec64_negative(vec64 x)
     return _mm512_srai_epi64(x, 63);
 }
 
+/* all ones where x = 0 */
+VEC vec64 vec64_is_zero(vec64 x)
+{
+    return _mm512_movm_epi64(_mm512_testn_epi64_mask(x, x));
+}
+
 /* signed maximum */
 VEC vec64 vec64_max(vec64 x, vec64 y)
 {
@@ -188,6 +208,12 @@ VEC vec64 vec64_max(vec64 x, vec64 y)
 VEC vec64 vec64_xor(vec64 x, vec64 y)
 {
     return _mm512_xor_si512(x, y);
+}
+
+/* where the mask is all ones 0, where it is 0 x */
+VEC vec64 vec64_clear(vec64 mask, vec64 x)
+{
+    return _mm512_andnot_si512(mask, x);
 }
 
 /* where the mask is all ones x, where it is 0 y */

@@ -1,7 +1,7 @@
 /*
  * product.c - the product stage in tasks: one modulus and one block of C each.
  *
- * A task keeps its exact 32-bit sums in scratch memory while it goes along k in steps of K_BLOCK, so that a
+ * A task keeps its 32-bit sums in scratch memory while it goes along k in steps of K_BLOCK, so that a
  * micro-panel of A and one of B stay in the first-level cache and a block of A in the second, and reduces
  * them once at the end.
  *
@@ -44,28 +44,36 @@ static void prefetch(const unsigned char *from, const unsigned char *to)
 #endif
 }
 
-/* Elements [p, p + count) of one operand: where its panels begin, and the bytes of one panel that come next
- * along k. */
+/* Elements of one operand: where its panels begin, and how far behind the bytes are that come next. */
 typedef struct run {
     const unsigned char *base;
-    size_t panel, bytes, next;
+    size_t panel, ahead, next;
 } run;
 
-static run run_of(const ozg_planes *planes, const ozg_layout *layout, size_t plane, int64_t p0, int64_t p,
-                  int64_t count, int64_t left)
+/*
+ * Elements [p, p + count) of the plane of modulus l. What comes next is the next step along k, or after the last
+ * one the first of the modulus that this thread takes next, most likely.
+ */
+static run run_of(const product_job *job, const ozg_planes *planes, const ozg_layout *layout, int64_t p0,
+                  int product, int l, int64_t p, int64_t count)
 {
-    const size_t element = (size_t)(layout->lines * layout->word);
+    const int n = job->st->rns->nmod, next_l = l + job->st->threads;
+    const size_t element = (size_t)(layout->lines * layout->word), plane = (size_t)(product * n + l);
+    const int64_t left = job->count - p - count;
     run r = {planes->base + plane * planes->plane + (size_t)(p0 + p) * element, planes->panel,
-             (size_t)count * element, 0};
+             (size_t)count * element, (size_t)ozg_min64(left, K_BLOCK) * element};
 
-    r.next = (size_t)ozg_min64(left, K_BLOCK) * element;
+    if (left == 0 && next_l < n) {
+        r.ahead = (size_t)job->st->threads * planes->plane - (size_t)p * element;
+        r.next = (size_t)ozg_min64(job->count, K_BLOCK) * element;
+    }
     return r;
 }
 
 /* The share q of n of what comes next in panel number `panel`. */
 static void prefetch_share(const run *r, int64_t panel, int64_t q, int64_t n)
 {
-    const unsigned char *next = r->base + (size_t)panel * r->panel + r->bytes;
+    const unsigned char *next = r->base + (size_t)panel * r->panel + r->ahead;
 
     prefetch(next + r->next * (size_t)q / (size_t)n, next + r->next * (size_t)(q + 1) / (size_t)n);
 }
@@ -82,9 +90,8 @@ static void multiply(const product_job *job, const block *at, int product, int64
     const int64_t mr = kernel->a.lines, nr = kernel->b.lines,
                   steps = (count + kernel->a.step - 1) / kernel->a.step;
     const int64_t panels_a = (at->i1 - at->i0 + mr - 1) / mr, panels_b = (at->j1 - at->j0 + nr - 1) / nr;
-    const size_t plane = (size_t)(product * job->st->rns->nmod + at->l);
-    const run a = run_of(job->a, &kernel->a, plane, job->a_p0, p, count, job->count - p - count);
-    const run b = run_of(job->b, &kernel->b, plane, job->b_p0, p, count, job->count - p - count);
+    const run a = run_of(job, job->a, &kernel->a, job->a_p0, product, at->l, p, count);
+    const run b = run_of(job, job->b, &kernel->b, job->b_p0, product, at->l, p, count);
 
     for (int64_t j = 0; j < panels_b; j++)
         for (int64_t i = 0; i < panels_a; i++, sums += micro_tile_size(kernel)) {
@@ -121,11 +128,11 @@ static void product_task(void *arg, int64_t task, int thread)
 {
     const product_job *job = arg;
     const ozg_kernel *kernel = job->st->kernel;
-    const int64_t blocks = job->row_blocks * job->column_blocks, number = task % blocks;
+    const int64_t number = task / job->st->rns->nmod;
     const int64_t size = ozg_product_sums(kernel, job->block_rows, job->block_columns);
     block at;
 
-    at.l = (int)(task / blocks);
+    at.l = (int)(task % job->st->rns->nmod); /* all moduli of a block one after another */
     at.i0 = number % job->row_blocks * job->block_rows;
     at.i1 = ozg_min64(at.i0 + job->block_rows, job->rows);
     at.j0 = number / job->row_blocks * job->block_columns;

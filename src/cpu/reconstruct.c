@@ -131,7 +131,9 @@ static void round_component(const reconstruct_job *job, strip *s, int64_t i, int
 {
     const ozg_scalars *scalars = &job->st->scalars;
     const ozg_fp alpha = scalars->alpha[0].fp;
-    const int n = job->st->rns->nword;
+    const int n = job->st->rns->nword, single = scalars->single, step = 1 + scalars->complex_;
+    const int64_t at = component(job, i, j, part);
+    void *const c = job->c;
     int32_t d[OZG_STRIP];
     uint64_t bits[OZG_STRIP];
 
@@ -142,10 +144,10 @@ static void round_component(const reconstruct_job *job, strip *s, int64_t i, int
         for (int w = 0; w < n; w++)
             s->word[part][w][e] = 0;
     }
-    job->st->kernel->round(scalars->single, n, s->word[part], d, alpha.exp - job->b->d[j], alpha.neg, bits);
+    job->st->kernel->round(single, n, s->word[part], d, alpha.exp - job->b->d[j], alpha.neg, bits);
     for (int e = 0; e < s->count; e++)
         if (!skip[e])
-            ozg_store_bits(job->c, scalars->single, component(job, i + e, j, part), bits[e]);
+            ozg_store_bits(c, single, at + e * step, bits[e]);
 }
 
 /*
@@ -158,9 +160,9 @@ static void round_entries(const reconstruct_job *job, strip *s, int64_t i, int64
     const int reads = !ozg_scalar_is_zero(job->st->scalars.beta[0]), parts = 1 + job->st->scalars.complex_;
     uint8_t skip[OZG_STRIP]; /* special rows, and those that were updated on the way */
 
-    for (int e = 0; e < s->count; e++) {
-        skip[e] = job->a->special[i + e];
-        if (!reads || skip[e])
+    memcpy(skip, job->a->special + i, (size_t)s->count);
+    for (int e = 0; reads && e < s->count; e++) {
+        if (skip[e])
             continue;
         if (!add_old_parts(job, s, e, i, j)) {
             update_entry(job, s, e, i, j);

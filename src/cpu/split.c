@@ -64,7 +64,12 @@ static void gather_inner(const split_job *job, const piece *at, ozg_batch *batch
     for (int g = 0; g < at->groups; g++, out += lines * kr) {
         const uint64_t *x = (const uint64_t *)job->v->x + first + (job->p0 + at->p + g * kr) * step;
 
-        if (step == 1)
+        if (kr == 2)
+            for (int i = 0; i < lines; i++) {
+                out[2 * i] = x[i * line_stride];
+                out[2 * i + 1] = x[i * line_stride + step];
+            }
+        else if (step == 1)
             for (int i = 0; i < lines; i++)
                 for (int q = 0; q < kr; q++)
                     out[i * kr + q] = x[i * line_stride + q];
@@ -73,6 +78,18 @@ static void gather_inner(const split_job *job, const piece *at, ozg_batch *batch
                 for (int i = 0; i < lines; i++)
                     out[i * kr + q] = x[q * step + i];
     }
+}
+
+/* d of a piece whose lines all exist. */
+static void gather_d(const split_job *job, int64_t line0, const piece *at, ozg_batch *batch)
+{
+    const int32_t *d = job->d + job->i0 + line0;
+    int32_t *out = batch->d;
+
+    for (int g = 0; g < at->groups; g++)
+        for (int i = 0; i < at->lines; i++, out += job->layout->kr)
+            for (int q = 0; q < job->layout->kr; q++)
+                out[q] = d[i];
 }
 
 /* The batch of a piece. `like` is the piece that the batch held before: its d may serve again. */
@@ -84,14 +101,27 @@ static void gather(const split_job *job, const piece *at, const piece *like, ozg
         job->v->type == 'd' && line0 + at->lines <= job->lines && at->p + at->groups * kr <= job->count;
 
     batch->count = at->groups * at->lines * kr;
-    if (inner && like->lines == at->lines && like->line == at->line && like->groups == at->groups) {
+    if (inner) {
+        if (like->lines != at->lines || like->line != at->line || like->groups < at->groups)
+            gather_d(job, line0, at, batch);
         gather_inner(job, at, batch);
+        pad_batch(batch);
         return;
     }
     for (int g = 0, e = 0; g < at->groups; g++)
         for (int i = 0; i < at->lines; i++, e += kr)
             gather_line(job, line0 + i, at->p + g * kr, batch, e);
     pad_batch(batch);
+}
+
+/* Groups of a batch: as many as fit, but such that the batch is whole sixteens, if it can be. */
+static int whole_groups(int size, int groups)
+{
+    int whole = groups;
+
+    while (whole > 1 && whole * size % 16)
+        whole--;
+    return whole > 1 ? whole : groups > 1 ? groups : 1;
 }
 
 static void split_task(void *arg, int64_t task, int thread)
@@ -102,7 +132,8 @@ static void split_task(void *arg, int64_t task, int thread)
     const int64_t end = ozg_min64(begin + SPLIT_ELEMENTS, (job->count + step - 1) / step * step);
     const int fit = OZG_SPLIT_BATCH / layout->kr; /* lines of one group in a batch */
     const int lines = fit < layout->lines ? fit : layout->lines, groups = fit / layout->lines;
-    piece at = {task / job->blocks, begin, 0, lines, groups > 1 ? groups : 1}, like = {0, 0, 0, 0, 0};
+    piece at = {task / job->blocks, begin, 0, lines, whole_groups(lines * layout->kr, groups)};
+    piece like = {0, 0, 0, 0, 0};
     unsigned char *out =
         job->out->base + (size_t)at.panel * job->out->panel + (size_t)(begin * layout->lines * layout->word);
     ozg_batch batch;

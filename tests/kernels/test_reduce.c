@@ -8,13 +8,17 @@
 
 enum { LD = 3 * OZG_STRIP, COLUMNS = OZG_NR_MAX + 1, PLANE = LD * COLUMNS };
 
-static int32_t random_sum(struct rng *r)
+/* 16-bit moduli but 2^16: up to 2^30 in size */
+static int32_t random_sum(struct rng *r, int word, int m)
 {
     static const int32_t edge[] = {
         INT32_MIN, INT32_MIN + 1, -65537, -65536, -257,  -256,          -1,       0,
         1,         255,           256,    65535,  65536, INT32_MAX - 1, INT32_MAX};
 
-    return rng_below(r, 4) ? (int32_t)(rng_next(r) >> 32) : edge[rng_below(r, sizeof edge / sizeof *edge)];
+    const int32_t sum =
+        rng_below(r, 4) ? (int32_t)(rng_next(r) >> 32) : edge[rng_below(r, sizeof edge / sizeof *edge)];
+
+    return word == 1 || m == 65536 ? sum : sum == INT32_MAX ? 1 << 30 : sum / 2;
 }
 
 static int residue(int64_t x, int64_t m)
@@ -41,7 +45,7 @@ static void check(const ozg_kernel *kernel, struct rng *r, const ozg_rns *rns, i
     const int row = mr * (int)rng_below(r, (uint64_t)(LD / mr)); /* first row of the micro-tile */
 
     for (int i = 0; i < 3 * OZG_MR_MAX * OZG_NR_MAX; i++)
-        sum[i / (OZG_MR_MAX * OZG_NR_MAX)][i % (OZG_MR_MAX * OZG_NR_MAX)] = random_sum(r);
+        sum[i / (OZG_MR_MAX * OZG_NR_MAX)][i % (OZG_MR_MAX * OZG_NR_MAX)] = random_sum(r, word, m);
     for (int i = 0; i < 2 * PLANE; i++)
         set_word(old[i / PLANE], word, i % PLANE,
                  (unsigned)(rng_below(r, 8) ? rng_below(r, (uint64_t)m) : (uint64_t)(m - 1)));

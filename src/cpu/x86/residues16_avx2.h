@@ -146,14 +146,16 @@ TARGET static void split_complex(const ozg_rns *rns, int l, int pairs, const ozg
 
 /* ---- reduce ------------------------------------------------------------------------------------- */
 
-/* (sum + 2^31) mod m of 16 sums */
-VEC vec raised_residues(const modulus *q, const int32_t *sums)
+/*
+ * sum mod m of 16 sums, |sum| <= 2^30: raise = 2^31 + (-2^31 mod m) is a multiple of m and makes them positive.
+ * Modulo 2^16 any sum, as everything may wrap.
+ */
+VEC vec sums_mod(const modulus *q, vec raise, const int32_t *sums)
 {
-    const vec flip = _mm256_set1_epi32(INT32_MIN);
     const vec order = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9,
                                        12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
-    const vec r = mod_sixteen(q, _mm256_xor_si256(vec_load(sums), flip),
-                              _mm256_xor_si256(vec_load(sums + 8), flip)); /* 0, 8, 1, 9, ... */
+    const vec r = mod_sixteen(q, _mm256_add_epi32(vec_load(sums), raise),
+                              _mm256_add_epi32(vec_load(sums + 8), raise)); /* 0, 8, 1, 9, ... */
 
     return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(r, order), 0xd8);
 }
@@ -162,24 +164,21 @@ TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int c
                           const int32_t *const sums[3], void *re, void *im, int64_t ld)
 {
     const modulus q = modulus_of(rns, l);
-    const vec offset = _mm256_set1_epi16((int16_t)(uint16_t)rns->offset[l]), zero = _mm256_setzero_si256();
+    const vec raise = _mm256_set1_epi32((int)((UINT32_C(1) << 31) + rns->offset[l]));
+    uint16_t *to = re, *to_im = im;
 
-    for (int j = 0; j < columns; j++)
+    for (int j = 0; j < columns; j++, to += ld, to_im += ld)
         for (int i = 0; i < mr; i += 16) {
             const int at = j * mr + i;
-            uint16_t *const to = (uint16_t *)re + i + j * ld, *const to_im = (uint16_t *)im + i + j * ld;
-            const vec p0 = raised_residues(&q, sums[0] + at), old = first ? zero : vec_load(to);
-            vec p1, p2;
+            vec p0 = sums_mod(&q, raise, sums[0] + at), p1, p2;
 
-            if (!complex_) {
-                vec_store(to, mod_add(&q, mod_add(&q, p0, offset), old));
-                continue;
+            if (complex_) {
+                p1 = sums_mod(&q, raise, sums[1] + at);
+                p2 = mod_subtract(&q, sums_mod(&q, raise, sums[2] + at), mod_add(&q, p0, p1));
+                vec_store(to_im + i, first ? p2 : mod_add(&q, p2, vec_load(to_im + i)));
+                p0 = mod_subtract(&q, p0, p1);
             }
-            p1 = raised_residues(&q, sums[1] + at);
-            p2 = mod_add(&q, raised_residues(&q, sums[2] + at), first ? zero : vec_load(to_im));
-            vec_store(to, mod_add(&q, mod_subtract(&q, p0, p1), old));
-            /* P2 - P0 - P1 is raised by -2^31 */
-            vec_store(to_im, mod_subtract(&q, mod_subtract(&q, mod_subtract(&q, p2, p0), p1), offset));
+            vec_store(to + i, first ? p0 : mod_add(&q, p0, vec_load(to + i)));
         }
 }
 

@@ -113,7 +113,7 @@ typedef struct ozg_report {
     const char *scheme;    /* "crt" (Ozaki scheme II) */
     int moduli;            /* s, the number of moduli */
     int width;             /* t, bits kept of each scaled row and column */
-    int products;          /* low-precision products of the size of the problem: s (16-bit: fewer), complex 3 s */
+    int products;          /* low-precision products of this size: s, or fewer of 16 bits; complex: 3 times */
     double bound;          /* proven: no entry (component) of C is further than this from the exact value */
     double bound_relative; /* the same against |alpha||A||B| + |beta C|; 0: not computed */
     int exact;             /* 1: no bit of A and B was rounded away, so C is RN of the exact expression */

@@ -58,8 +58,8 @@ typedef struct ozg_planes {
 } ozg_planes;
 
 /*
- * Residues of a tile of c^ in [0, m), words of rns->word bytes: plane component * nmod + l, component 0 (Re) and
- * 1 (Im); column-major.
+ * Residues of a tile of c^ in [0, m), words of rns->word bytes: plane component * nmod + l, component 0
+ * (Re) and 1 (Im); column-major.
  */
 typedef struct ozg_residues {
     unsigned char *base;

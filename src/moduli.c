@@ -192,8 +192,8 @@ int32_t ozg_fold_factor(uint32_t m)
 }
 
 /*
- * A call takes up to OZG_K_BLOCK products and starts from sums v, |v| <= 2^15 (|c| + 1), to which it adds 2^15
- * for each of its folds. So between two folds
+ * A call takes up to OZG_K_BLOCK products and starts from sums v, |v| <= 2^15 (|c| + 1), to which it adds
+ * 2^15 for each of its folds. So between two folds
  *     |v| <= 2^15 (|c| + 1) + 2^15 ceil(OZG_K_BLOCK / every) + every h^2,
  * which has to be below 2^31. Sums modulo 2^16 may wrap, since 2^32 is a multiple of that modulus.
  */

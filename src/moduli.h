@@ -21,8 +21,8 @@ typedef struct ozg_moduli_set {
 } ozg_moduli_set;
 
 /*
- * ozg_moduli_get() - the canonical set: the s moduli <= 256 with the largest product, s in 2..49. Computed once
- * per process (a few ms); cannot fail. Thread-safe.
+ * ozg_moduli_get() - the canonical set: the s moduli <= 256 with the largest product, s in 2..49. Computed
+ * once per process (a few ms); cannot fail. Thread-safe.
  */
 const ozg_moduli_set *ozg_moduli_get(int s);
 
@@ -30,20 +30,21 @@ const ozg_moduli_set *ozg_moduli_get(int s);
 #define OZG_WIDE_ODD_MAX 32703
 
 /*
- * ozg_moduli_wide() - moduli of up to 16 bits that take the place of the canonical s: 2^16 and odd ones, the
- * cheapest whose product M' has room for every |c^| <= floor(M/2) - floor(M/64), M the canonical product, with
- * M'/2^13 to spare for the error of the quotient (rns.c). Takes milliseconds for large s.
+ * ozg_moduli_wide() - moduli of up to 16 bits that take the place of the canonical s: 2^16 and odd ones,
+ * the cheapest whose product M' has room for every |c^| <= floor(M/2) - floor(M/64), M the canonical
+ * product, with M'/2^13 to spare for the error of the quotient (rns.c). Takes up to a few milliseconds.
  */
 void ozg_moduli_wide(int s, ozg_moduli_set *set);
 
 /*
- * Engines with 16-bit residues x, |x| <= h = floor((m - 1) / 2), fold their 32-bit sums every so many products:
+ * Engines with 16-bit residues x, |x| <= h = floor((m - 1) / 2), fold their 32-bit sums every so many
+ * products:
  *     fold(v) = floor(v / 2^16) c + (v mod 2^16) - 2^15 = v - 2^15 (mod m),    c = 2^16 mod m, of least size,
  * so |fold(v)| <= 2^15 (|c| + 1), whatever v is.
  */
 #define OZG_K_BLOCK 512 /* most products of one call of a micro-kernel */
 
-/* ozg_fold_factor() - c; ozg_fold_every() - the products between folds: a multiple of 4, at most OZG_K_BLOCK. */
+/* ozg_fold_factor() - c. ozg_fold_every() - the products between folds, a multiple of 4 up to OZG_K_BLOCK. */
 int32_t ozg_fold_factor(uint32_t m);
 int ozg_fold_every(uint32_t m);
 

@@ -132,8 +132,8 @@ static double estimate(const ozg_plan *plan, const ozg_kernel *kernel, const ozg
 }
 
 /*
- * The fastest kernel for this shape, and its residue system. A prepared operand has the layout of the context's
- * kernel. Errors: OZG_E_NOMEM.
+ * The fastest kernel for this shape, and its residue system. A prepared operand has the layout of the
+ * context's kernel. Errors: OZG_E_NOMEM.
  */
 static ozg_status choose_kernel(ozg_plan *plan)
 {

@@ -81,10 +81,10 @@ static uint64_t set_quotients_for(ozg_rns *rns, const uint32_t *y, int f)
 }
 
 /*
- * The quotient q = rint(Z / M) is taken from  ( sum_l r_l quotient_l + 2^(f-1) ) >> f. The error of the sum is
- * at most sum_l (m_l - 1) 2^-(f+1).
- * Word 1: in 32 bits, f being the largest for which the sum cannot overflow. The error is then below 0.0076 for
- * every s, and the quotient is right for |c^| <= 0.49 M.
+ * The quotient q = rint(Z / M) is taken from  ( sum_l r_l quotient_l + 2^(f-1) ) >> f. The error of the sum
+ * is at most sum_l (m_l - 1) 2^-(f+1).
+ * Word 1: in 32 bits, f being the largest for which the sum cannot overflow. The error is then below 0.0076
+ * for every s, and the quotient is right for |c^| <= 0.49 M.
  * Word 2: in 64 bits, f = 32. As sum_l (m_l - 1) < 2^20, the error is below 2^-13: ozg_moduli_wide().
  * tests/unit checks this for every s. No floating point: [Xe2] sec. 4.4 uses FP32.
  */

@@ -1,10 +1,10 @@
 /*
  * rns.h - a residue system: the moduli and every number that the stages need of them.
  *
- * Names as in [Xe2] sec. 4: M = prod m_l, y_l = (M/m_l)^-1 mod m_l, weight_l = y_l (M/m_l). An engine may use
- * any system whose M has room for c^: the result does not depend on it (doc/numerics.md sec. 2). There are two
- * for each canonical number of moduli s: that of the canonical moduli, for engines with 8-bit residues, and the
- * cheapest of moduli of up to 16 bits that has as much room.
+ * Names as in [Xe2] sec. 4: M = prod m_l, y_l = (M/m_l)^-1 mod m_l, weight_l = y_l (M/m_l). An engine may
+ * use any system whose M has room for c^: the result does not depend on it (doc/numerics.md sec. 2). There
+ * are two for each canonical number of moduli s: that of the canonical moduli, for engines with 8-bit
+ * residues, and the cheapest of moduli of up to 16 bits that has as much room.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,8 +27,8 @@ typedef struct ozg_rns {
     uint32_t offset[OZG_NMOD_MAX];                 /* -2^31 mod m */
     uint32_t power[OZG_NMOD_MAX][OZG_SPLIT_LIMBS]; /* 2^(21 l) mod m */
     /*
-     * For engines that multiply pairs of 16-bit numbers: symmetric residues of 2^(30 i) and 2^(30 i + 15), low
-     * and high half.
+     * For engines that multiply pairs of 16-bit numbers: symmetric residues of 2^(30 i) and 2^(30 i + 15),
+     * low and high half.
      */
     uint32_t power_pair[OZG_NMOD_MAX][OZG_SPLIT_PAIRS];
     int nword;                                    /* 64-bit words of c^: floor(log2 M / 64) + 1 */
@@ -50,8 +50,8 @@ typedef struct ozg_rns {
 } ozg_rns;
 
 /*
- * ozg_rns_get() - the system for residues of `word` bytes, 1 or 2, that takes the place of s canonical moduli,
- * 2..49. Built once, never freed. Thread-safe. Errors: OZG_E_NOMEM.
+ * ozg_rns_get() - the system for residues of `word` bytes, 1 or 2, that takes the place of s canonical
+ * moduli, 2..49. Built once, never freed. Thread-safe. Errors: OZG_E_NOMEM.
  */
 ozg_status ozg_rns_get(const ozg_rns **rns, int word, int s);
 

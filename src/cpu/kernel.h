@@ -63,11 +63,11 @@ typedef void ozg_split_fn(const ozg_rns *rns, int width, const ozg_layout *layou
                           const ozg_batch *batch, unsigned char *out, size_t plane);
 
 /*
- * ozg_reduce_fn - the residues mod m_l of a micro-tile, words of rns->word bytes: residue (+)= sum mod m_l for
- * mr rows of `columns` columns, ld words apart; sums are those of ozg_product_fn. Real: re from sums[0]. Complex,
- * from the products P0 = Re Re, P1 = Im Im, P2 = (Re + Im)(Re + Im):  re = P0 - P1, im = P2 - P0 - P1. [Xe2]
- * sec. 5. first: overwrite. With 8-bit residues, and for m_l = 2^16, sums are any numbers; else |sum| <= 2^30,
- * which is far above the 2^15 (|c| + 1) of ozg_product_fn.
+ * ozg_reduce_fn - the residues mod m_l of a micro-tile, words of rns->word bytes: residue (+)= sum mod m_l
+ * for mr rows of `columns` columns, ld words apart; sums are those of ozg_product_fn. Real: re from
+ * sums[0]. Complex, from the products P0 = Re Re, P1 = Im Im, P2 = (Re + Im)(Re + Im):  re = P0 - P1, im =
+ * P2 - P0 - P1. [Xe2] sec. 5. first: overwrite. With 8-bit residues, and for m_l = 2^16, sums are any
+ * numbers; else |sum| <= 2^30, which is far above the 2^15 (|c| + 1) of ozg_product_fn.
  */
 typedef void ozg_reduce_fn(const ozg_rns *rns, int l, int complex_, int mr, int columns, int first,
                            const int32_t *const sums[3], void *re, void *im, int64_t ld);

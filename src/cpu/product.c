@@ -51,8 +51,8 @@ typedef struct run {
 } run;
 
 /*
- * Elements [p, p + count) of the plane of modulus l. What comes next is the next step along k, or after the last
- * one the first of the modulus that this thread takes next, most likely.
+ * Elements [p, p + count) of the plane of modulus l. What comes next is the next step along k, or after the
+ * last one the first of the modulus that this thread takes next, most likely.
  */
 static run run_of(const product_job *job, const ozg_planes *planes, const ozg_layout *layout, int64_t p0,
                   int product, int l, int64_t p, int64_t count)

@@ -3,8 +3,8 @@
  *
  *     Z = sum_l r_l weight_l,   q = rint(Z / M),   c^ = Z - q M
  *
- * Limbs are summed in 64 bits: 49 * 255 * 65535 and 26 * 65535 * 65535 are far below 2^63. The rounding to the
- * result that follows is ozg_entry_update().
+ * Limbs are summed in 64 bits: 49 * 255 * 65535 and 26 * 65535 * 65535 are far below 2^63. The rounding to
+ * the result that follows is ozg_entry_update().
  *
  * SPDX-License-Identifier: MIT
  */

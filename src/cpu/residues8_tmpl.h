@@ -1,9 +1,9 @@
 /*
- * residues8_tmpl.h - what split, reduce and crt do with 8-bit residues, in vectors. Include after a vec_*.h and
- * before stages_tmpl.h, which says what STAGE is.
+ * residues8_tmpl.h - what split, reduce and crt do with 8-bit residues, in vectors. Include after a vec_*.h
+ * and before stages_tmpl.h, which says what STAGE is.
  *
- * A recurring step: x - m wraps to a large number if x < m, so that the unsigned minimum of x and x - m is x mod
- * m for x < 2 m.
+ * A recurring step: x - m wraps to a large number if x < m, so that the unsigned minimum of x and x - m is
+ * x mod m for x < 2 m.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -11,8 +11,8 @@
 #include "cpu/kernel.h"
 
 /*
- * x^ in signed digits of 15 bits, (-1)^neg sum_i u_i 2^(15 i), two of them in the halves of each 32-bit number:
- * digit pair i of element e in pair[i][at], where at = e or another number of the same sixteen, as
+ * x^ in signed digits of 15 bits, (-1)^neg sum_i u_i 2^(15 i), two of them in the halves of each 32-bit
+ * number: digit pair i of element e in pair[i][at], where at = e or another number of the same sixteen, as
  * vec64_store_pairs() has it. Of a number of 53 bits at most five digits are not 0.
  */
 #define OZG_DIGIT_BITS 15

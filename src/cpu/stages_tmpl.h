@@ -269,10 +269,10 @@ TARGET static void find_digits(const uint64_t *bits, const int32_t *d, int count
 }
 
 /*
- * The same for widths up to 59 where no d is above 900, in fewer steps. |x^| <= 2^59 is one signed number, and its
- * digits but the last are not negative. Numbers below 2^-1022 become 0, and may be read as if they were normal;
- * then |x| = mant 2^(exponent - 1075) with mant >= 2^52, and the exponent of mant 2^8 is negative: it is only
- * shifted to the right, by at least 1 and, to give 0, by any large number.
+ * The same for widths up to 59 where no d is above 900, in fewer steps. |x^| <= 2^59 is one signed number,
+ * and its digits but the last are not negative. Numbers below 2^-1022 become 0, and may be read as if they
+ * were normal; then |x| = mant 2^(exponent - 1075) with mant >= 2^52, and the exponent of mant 2^8 is
+ * negative: it is only shifted to the right, by at least 1 and, to give 0, by any large number.
  */
 #define NARROW_WIDTH 59
 #define NARROW_D     900

@@ -2,13 +2,13 @@
  * product_avx2.c - 16 x 6 micro-kernel for 16-bit residues: A in two vectors of 8 lines, B broadcast, pairs
  * along k by vpmaddwd, sums folded in registers.
  *
- * 12 accumulators, 2 vectors of A, 1 of B and 1 product fill the 16 registers. A step takes 24 instructions of
- * the vector ports for 2 x 96 products. Every fold_every products the sums are folded (moduli.h), in two
+ * 12 accumulators, 2 vectors of A, 1 of B and 1 product fill the 16 registers. A step takes 24 instructions
+ * of the vector ports for 2 x 96 products. Every fold_every products the sums are folded (moduli.h), in two
  * instructions for 8 sums:
  *     v = hi 2^16 + lo,  0 <= lo < 2^16:   lo with its top bit flipped is lo - 2^15 as a signed number, and
  *     vpmaddwd by the pair (1, c) makes lo - 2^15 + hi c = v - 2^15 (mod m).
- * The 2^15 of all folds to come are added at the start. ozg_fold_every() proves that no sum leaves 32 bits; sums
- * mod 2^16 may, which their modulus divides.
+ * The 2^15 of all folds to come are added at the start. ozg_fold_every() proves that no sum leaves 32 bits;
+ * sums mod 2^16 may, which their modulus divides.
  *
  * SPDX-License-Identifier: MIT
  */

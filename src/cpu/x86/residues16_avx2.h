@@ -1,10 +1,10 @@
 /*
- * residues16_avx2.h - what split, reduce and crt do with 16-bit residues, in AVX2. Include after vec_avx2.h and
- * before stages_tmpl.h, which says what STAGE is.
+ * residues16_avx2.h - what split, reduce and crt do with 16-bit residues, in AVX2. Include after vec_avx2.h
+ * and before stages_tmpl.h, which says what STAGE is.
  *
- * Sixteen residues are worked on at once, in 16-bit lanes. Odd moduli are below 2^15 (OZG_WIDE_ODD_MAX), so that
- * 2 m fits; x - m wraps to a large number if x < m, so that the unsigned minimum of x and x - m is x mod m for
- * x < 2 m. For m = 2^16 the m of the lanes is 0, and all of this computes modulo 2^16, too.
+ * Sixteen residues are worked on at once, in 16-bit lanes. Odd moduli are below 2^15 (OZG_WIDE_ODD_MAX), so
+ * that 2 m fits; x - m wraps to a large number if x < m, so that the unsigned minimum of x and x - m is x
+ * mod m for x < 2 m. For m = 2^16 the m of the lanes is 0, and all of this computes modulo 2^16, too.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -60,11 +60,11 @@ VEC vec mod_subtract(const modulus *q, vec x, vec y)
 /* ---- split -------------------------------------------------------------------------------------- */
 
 /*
- * Of the digits of x^ (ozg_digits), at most four are as large as 2^15, and one more below 2^7: the mantissa has
- * 53 bits, up to 15 of which lie in its lowest digit. With residues of powers of at most m / 2, the sum of the
- * products is in size at most (2^16 + 2^6) m = OFFSET m. OFFSET m + h more, h = floor((m - 1) / 2), is not
- * negative, and below (2^17 + 2^7 + 1) m < 2^32 for m <= OZG_WIDE_ODD_MAX. The residue of that, less h, is the
- * symmetric one of x^. Modulo 2^16 everything may wrap.
+ * Of the digits of x^ (ozg_digits), at most four are as large as 2^15, and one more below 2^7: the mantissa
+ * has 53 bits, up to 15 of which lie in its lowest digit. With residues of powers of at most m / 2, the sum
+ * of the products is in size at most (2^16 + 2^6) m = OFFSET m. OFFSET m + h more, h = floor((m - 1) / 2),
+ * is not negative, and below (2^17 + 2^7 + 1) m < 2^32 for m <= OZG_WIDE_ODD_MAX. The residue of that, less
+ * h, is the symmetric one of x^. Modulo 2^16 everything may wrap.
  */
 #define OFFSET ((UINT32_C(1) << 16) + (UINT32_C(1) << 6))
 
@@ -147,8 +147,8 @@ TARGET static void split_complex(const ozg_rns *rns, int l, int pairs, const ozg
 /* ---- reduce ------------------------------------------------------------------------------------- */
 
 /*
- * sum mod m of 16 sums, |sum| <= 2^30: raise = 2^31 + (-2^31 mod m) is a multiple of m and makes them positive.
- * Modulo 2^16 any sum, as everything may wrap.
+ * sum mod m of 16 sums, |sum| <= 2^30: raise = 2^31 + (-2^31 mod m) is a multiple of m and makes them
+ * positive. Modulo 2^16 any sum, as everything may wrap.
  */
 VEC vec sums_mod(const modulus *q, vec raise, const int32_t *sums)
 {
@@ -165,20 +165,20 @@ TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int c
 {
     const modulus q = modulus_of(rns, l);
     const vec raise = _mm256_set1_epi32((int)((UINT32_C(1) << 31) + rns->offset[l]));
-    uint16_t *to = re, *to_im = im;
 
-    for (int j = 0; j < columns; j++, to += ld, to_im += ld)
+    for (int j = 0; j < columns; j++)
         for (int i = 0; i < mr; i += 16) {
             const int at = j * mr + i;
+            uint16_t *to = (uint16_t *)re + i + j * ld, *to_im = (uint16_t *)im + i + j * ld;
             vec p0 = sums_mod(&q, raise, sums[0] + at), p1, p2;
 
             if (complex_) {
                 p1 = sums_mod(&q, raise, sums[1] + at);
                 p2 = mod_subtract(&q, sums_mod(&q, raise, sums[2] + at), mod_add(&q, p0, p1));
-                vec_store(to_im + i, first ? p2 : mod_add(&q, p2, vec_load(to_im + i)));
+                vec_store(to_im, first ? p2 : mod_add(&q, p2, vec_load(to_im)));
                 p0 = mod_subtract(&q, p0, p1);
             }
-            vec_store(to + i, first ? p0 : mod_add(&q, p0, vec_load(to + i)));
+            vec_store(to, first ? p0 : mod_add(&q, p0, vec_load(to)));
         }
 }
 
@@ -211,8 +211,9 @@ VEC void widen_residues(const ozg_rns *rns, const unsigned char *residues, size_
 }
 
 /*
- * Word w of c^ from its 32-bit limbs: sums of numbers below 2^19 times digits, |digit| <= 2^31, so far below 2^61
- * in size. BIAS makes them positive; of its carry 2^30 the next sum is relieved. carry: that into the word.
+ * Word w of c^ from its 32-bit limbs: sums of numbers below 2^19 times digits, |digit| <= 2^31, so far
+ * below 2^61 in size. BIAS makes them positive; of its carry 2^30 the next sum is relieved. carry: that
+ * into the word.
  */
 #define BIAS (UINT64_C(1) << 62)
 

@@ -28,8 +28,8 @@ VEC vec64 vec64_load_i32(const int32_t *x)
 }
 
 /*
- * The low half of each lane: numbers of elements e.., e a multiple of 4. Of each sixteen, first those of even e,
- * then those of odd e.
+ * The low half of each lane: numbers of elements e.., e a multiple of 4. Of each sixteen, first those of
+ * even e, then those of odd e.
  */
 VEC void vec64_store_pairs(uint32_t *x, int e, vec64 v)
 {

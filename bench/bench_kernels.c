@@ -5,7 +5,8 @@
  *
  * scale and split: nanoseconds an element of the operand (split: for all moduli together); product: 10^9
  * multiply-adds a second, panels in the first-level cache; reduce: nanoseconds a sum; crt: nanoseconds an
- * entry of C. 16 moduli, width 55. The least of several times counts.
+ * entry of C. 16 moduli (their 9 of 16 bits for kernels with such residues), width 55. The least of several
+ * times counts.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -87,10 +87,10 @@ typedef struct ozg_config {
     int device;               /* number of the device, default 0 */
     int threads;              /* CPU threads; 0 (default): as OpenMP says (OMP_NUM_THREADS) */
     size_t memory_limit;      /* bytes of workspace at most; 0 (default): a quarter of the free memory */
-    uint64_t repair_limit;    /* entries that rounded and native may repair exactly; default UINT64_MAX */
-    ozg_policy policy;        /* default OZG_EMULATE */
-    void *stream;             /* CUDA stream; must be NULL on the CPU */
-    int device_pointers;      /* matrices live on the device; must be 0 on the CPU */
+    uint64_t repair_limit; /* entries that native and rounded may repair, by estimate; default UINT64_MAX */
+    ozg_policy policy;     /* default OZG_EMULATE */
+    void *stream;          /* CUDA stream; must be NULL on the CPU */
+    int device_pointers;   /* matrices live on the device; must be 0 on the CPU */
     const char *kernel; /* CPU micro-kernel (ozg_kernel_name()); NULL (default): the fastest for the shape */
     uint64_t reserved[8];
 } ozg_config;
@@ -106,18 +106,19 @@ typedef struct ozg_accuracy {
  * All members are written by a call that returns OZG_OK, and zeroed by one that fails.
  */
 typedef struct ozg_report {
-    int emulated;          /* 1: computed by residues; 0: nothing to multiply (see reason) */
-    const char *reason;    /* why emulated is 0 ("k = 0", "alpha = 0", ...), else "" */
-    const char *backend;   /* "cpu" */
-    const char *kernel;    /* micro-kernel of the product stage */
-    const char *scheme;    /* "crt" (Ozaki scheme II) */
-    int moduli;            /* s, the number of moduli */
-    int width;             /* t, bits kept of each scaled row and column */
-    int products;          /* low-precision products of the size of the problem: s, complex 3 s */
-    double bound;          /* proven: no entry (component) of C is further than this from the exact value */
+    int emulated;        /* 1: computed by residues; 0: nothing to multiply (see reason) */
+    const char *reason;  /* why emulated is 0 ("k = 0", "alpha = 0", ...), else "" */
+    const char *backend; /* "cpu" */
+    const char *kernel;  /* micro-kernel of the product stage */
+    const char *scheme;  /* "crt" (Ozaki scheme II) */
+    int moduli;          /* s, the number of moduli */
+    int width;           /* t, bits kept of each scaled row and column; native, rounded: of the widest */
+    int products; /* low-precision products of the size of the problem: s, native s + 1; complex 3 times
+                            */
+    double bound; /* proven: no entry (component) of C is further than this from the exact value */
     double bound_relative; /* the same against |alpha||A||B| + |beta C|; 0: not computed */
     int exact;             /* 1: no bit of A and B was rounded away, so C is RN of the exact expression */
-    uint64_t tested;       /* entries whose rounding was tested (rounded) */
+    uint64_t tested;       /* entries with an error bound above 0 that were tested (native, rounded) */
     uint64_t repaired;     /* entries recomputed exactly (native, rounded) */
     uint64_t special_rows; /* rows of op(A) with Inf or NaN */
     uint64_t special_cols; /* columns of op(B) with Inf or NaN */
@@ -178,11 +179,29 @@ OZG_API ozg_accuracy ozg_moduli(int s);
  * that uses it. */
 OZG_API ozg_accuracy ozg_width(int t);
 
-/* ozg_native() - grade A: as good as a native product, proven. Not in this version: OZG_E_UNSUPPORTED. */
+/*
+ * ozg_native() - as good as a native product, proven, for any finite input (grade A):
+ *
+ *     |error| <= f(k) u (|alpha| |A| |B| + |beta| |C|) + 2^-1075,   f(k) = max(8, sqrt(k)) + 1,   u = 2^-53
+ *
+ * for every component where the exact result does not overflow (single: u = 2^-24, 2^-150). The number of
+ * moduli follows from a sample of the data, the same on every machine; entries for which the bound is not
+ * proven are computed exactly, in part or in whole. doc/bounds.md.
+ */
 OZG_API ozg_accuracy ozg_native(void);
 
-/* ozg_rounded() - every entry correctly rounded, certified. Not in this version: OZG_E_UNSUPPORTED. */
+/*
+ * ozg_rounded() - every component is RN(alpha op(A) op(B) + beta C), for any finite input. The number of moduli
+ * is chosen for speed; entries whose rounding is in doubt are computed exactly. doc/bounds.md.
+ */
 OZG_API ozg_accuracy ozg_rounded(void);
+
+/*
+ * ozg_with_moduli() - acc, native or rounded, with s moduli instead of a number chosen from the data: what a
+ * second prepared operand needs to fit the first. The promise stays; s = 0 undoes it. Checked by the call that
+ * uses it.
+ */
+OZG_API ozg_accuracy ozg_with_moduli(ozg_accuracy acc, int s);
 
 /*
  * ozg_moduli_for_bits() - the fewest moduli whose width is at least bits; type is 's', 'd', 'c' or 'z' [Xe2]
@@ -211,8 +230,8 @@ OZG_API int ozg_width_of_moduli(char type, int64_t k, int s);
  *           or k = 0: RN(beta C) with its IEEE sign, and beta = 1 leaves C untouched.
  * report    may be NULL; costs one more pass over A, B and C (norms for the bound).
  * Errors    OZG_E_ARG (argument numbers count this call's own arguments, ctx being 1), OZG_E_NOMEM,
- *           OZG_E_WORKSPACE, OZG_E_UNSUPPORTED (a width below 1 or too large for k; ozg_native() and
- *           ozg_rounded() in this version).
+ *           OZG_E_WORKSPACE, OZG_E_UNSUPPORTED (a width below 1 or too large for k; native or rounded would
+ *           repair more entries than repair_limit, by the estimate from the sample).
  * Threads   one call a context at a time.
  * Source    [Xe2] secs. 4 and 5.
  */
@@ -282,6 +301,10 @@ OZG_API ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, c
                                       char trans, int64_t rows, int64_t cols, const void *x, int64_t ldx,
                                       ozg_accuracy acc);
 OZG_API void ozg_operand_destroy(ozg_operand *operand);
+
+/* ozg_operand_moduli() - its number of moduli; native and rounded ones choose it as if the other operand were
+ * like this one. 0 for NULL and for an empty operand. */
+OZG_API int ozg_operand_moduli(const ozg_operand *operand);
 
 /*
  * ozg_dgemm_prepared() - ozg_dgemm() where either operand, or both, may be prepared: with pa not NULL, op(A)

@@ -28,13 +28,39 @@ static ozg_status begin(ozg_context *ctx, ozg_report *report)
     return OZG_OK;
 }
 
-/* A prepared operand must be what the call says. nmod and width are those of the call. */
-static ozg_status check_operand(ozg_context *ctx, const ozg_operand *op, char side, const ozg_shape *s,
-                                int number)
+/* The moduli and the width of a prepared operand must be those of the call. */
+static ozg_status check_moduli(ozg_context *ctx, const ozg_operand *op, const ozg_shape *s, int number)
+{
+    int nmod, width;
+    ozg_status status = ozg_plan_accuracy(ctx, s->type, s->k, s->acc, &nmod, &width);
+
+    if (!status && (op->acc.kind == OZG_BY_NATIVE || op->acc.kind == OZG_BY_ROUNDED || op->nmod != nmod ||
+                    op->width != width))
+        return ozg_fail(ctx, OZG_E_ARG,
+                        "argument %d: the operand has %d moduli and width %d; this call needs %d and %d",
+                        number, op->nmod, op->width, nmod, width);
+    return status;
+}
+
+/* A native or rounded call takes the number of moduli of its prepared operands. */
+static ozg_status take_moduli(ozg_context *ctx, const ozg_operand *op, ozg_shape *s, int number)
+{
+    if (op->acc.kind != s->acc.kind)
+        return ozg_fail(ctx, OZG_E_ARG, "argument %d: the operand was prepared for another accuracy", number);
+    if (s->acc.value && s->acc.value != op->nmod)
+        return ozg_fail(
+            ctx, OZG_E_ARG,
+            "argument %d: the operand has %d moduli; the other one or the call %d; prepare it with "
+            "ozg_with_moduli(..., %d)",
+            number, op->nmod, s->acc.value, s->acc.value);
+    s->acc.value = op->nmod;
+    return OZG_OK;
+}
+
+/* A prepared operand must be what the call says. */
+static ozg_status check_operand(ozg_context *ctx, const ozg_operand *op, char side, ozg_shape *s, int number)
 {
     const int64_t count = side == 'A' ? s->m : s->n;
-    int nmod, width;
-    ozg_status status;
 
     if (!op)
         return OZG_OK;
@@ -52,12 +78,7 @@ static ozg_status check_operand(ozg_context *ctx, const ozg_operand *op, char si
             (long long)(side == 'A' ? count : s->k), (long long)(side == 'A' ? s->k : count));
     if (s->k == 0 || count == 0)
         return OZG_OK; /* nothing was split */
-    status = ozg_plan_accuracy(ctx, s->type, s->k, s->acc, &nmod, &width);
-    if (!status && (op->nmod != nmod || op->width != width))
-        return ozg_fail(ctx, OZG_E_ARG,
-                        "argument %d: the operand has %d moduli and width %d; this call needs %d and %d",
-                        number, op->nmod, op->width, nmod, width);
-    return status;
+    return ozg_by_data(s->acc) ? take_moduli(ctx, op, s, number) : check_moduli(ctx, op, s, number);
 }
 
 static const char *reason_for_nothing(const ozg_shape *s)
@@ -91,8 +112,10 @@ static ozg_status run(ozg_context *ctx, const ozg_plan *plan, const ozg_shape *s
                         plan->workspace);
     if (report)
         ozg_report_nothing(report, ctx, "");
-    ozg_driver_run(plan, d, work, report);
-    return OZG_OK;
+    status = ozg_driver_run(plan, d, work, report);
+    if (status && report)
+        memset(report, 0, sizeof *report);
+    return status;
 }
 
 static ozg_status gemm(ozg_context *ctx, ozg_shape *s, const ozg_data *d, const ozg_argument_numbers *numbers,

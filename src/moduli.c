@@ -95,12 +95,43 @@ static void choose_from_group(const int *number, const int *mask, int size)
         }
 }
 
+/* The leading 64 bits of a, and how many bits it has. a is not 0. */
+static void leading_bits(const uint32_t *a, uint64_t *top, int *bits)
+{
+    int word = LIMBS - 1, shift;
+    uint64_t hi, lo;
+
+    while (!a[word])
+        word--;
+    hi = (uint64_t)a[word] << 32 | (word > 0 ? a[word - 1] : 0);
+    lo = (uint64_t)(word > 1 ? a[word - 2] : 0) << 32 | (word > 2 ? a[word - 3] : 0);
+    for (shift = 0; !(hi >> 63); shift++) {
+        hi = hi << 1 | lo >> 63;
+        lo <<= 1;
+    }
+    *top = hi;
+    *bits = 32 * (word + 1) - shift;
+}
+
+/* out := (a >> 1) - (a >> 6) */
+static void half_less_a_64th(uint32_t *out, const uint32_t *a)
+{
+    int64_t borrow = 0;
+
+    for (int i = 0; i < LIMBS; i++) {
+        const uint32_t above = i + 1 < LIMBS ? a[i + 1] : 0;
+
+        borrow += (int64_t)(a[i] >> 1 | above << 31) - (int64_t)(a[i] >> 6 | above << 26);
+        out[i] = (uint32_t)borrow;
+        borrow >>= 32; /* -1 or 0 */
+    }
+}
+
 static void extract(int s)
 {
     const state *win = NULL;
     ozg_moduli_set *set = &sets[s];
-    int word = LIMBS - 1, shift;
-    uint64_t hi, lo;
+    uint32_t most[LIMBS];
 
     for (int mask = 0; mask < MASKS; mask++)
         if (best[mask][s].log2 >= 0 && (!win || compare(best[mask][s].product, win->product) > 0))
@@ -108,16 +139,9 @@ static void extract(int s)
     for (int x = 256; x >= 2; x--)
         if (win->chosen[(x - 1) / 8] >> (x - 1) % 8 & 1)
             set->m[set->nmod++] = (uint16_t)x;
-    while (!win->product[word])
-        word--;
-    hi = (uint64_t)win->product[word] << 32 | (word > 0 ? win->product[word - 1] : 0);
-    lo = (uint64_t)(word > 1 ? win->product[word - 2] : 0) << 32 | (word > 2 ? win->product[word - 3] : 0);
-    for (shift = 0; !(hi >> 63); shift++) {
-        hi = hi << 1 | lo >> 63;
-        lo <<= 1;
-    }
-    set->top = hi;
-    set->bits = 32 * (word + 1) - shift;
+    leading_bits(win->product, &set->top, &set->bits);
+    half_less_a_64th(most, win->product);
+    leading_bits(most, &set->most_top, &set->most_bits);
 }
 
 static void compute(void)

@@ -23,7 +23,7 @@ typedef struct product_job {
 
 /* The block of C of a task. */
 typedef struct block {
-    int l; /* modulus */
+    int l; /* modulus; nmod: the floors */
     int64_t i0, i1, j0, j1;
     int32_t *sums; /* micro-tiles, column after column of micro-tiles; those of 3M one after another */
 } block;
@@ -82,7 +82,8 @@ static void multiply(const product_job *job, const block *at, int product, int64
     const int64_t mr = kernel->a.lines, nr = kernel->b.lines,
                   steps = (count + kernel->a.step - 1) / kernel->a.step;
     const int64_t panels_a = (at->i1 - at->i0 + mr - 1) / mr, panels_b = (at->j1 - at->j0 + nr - 1) / nr;
-    const size_t plane = (size_t)(product * job->st->rns->nmod + at->l);
+    const int nmod = job->st->rns->nmod, parts = job->st->scalars.complex_ ? 3 : 1;
+    const size_t plane = (size_t)(at->l < nmod ? product * nmod + at->l : parts * nmod + product);
     const run a = run_of(job->a, &kernel->a, plane, job->a_p0, p, count, job->count - p - count);
     const run b = run_of(job->b, &kernel->b, plane, job->b_p0, p, count, job->count - p - count);
 
@@ -97,6 +98,28 @@ static void multiply(const product_job *job, const block *at, int product, int64
         }
 }
 
+/*
+ * The sums of a micro-tile of floors into L, in units of 2^c: at most 127^2 k' 2^-c < 2^30. Complex, from P0,
+ * P1 and P2 as in 3M:  |Re Re| + |Im Im| = P0 + P1,  |Re Im| + |Im Re| = P2 - P0 - P1.
+ */
+static void add_floors(const product_job *job, int columns, const int32_t *const sums[3], uint32_t *re,
+                       uint32_t *im)
+{
+    const int mr = job->st->kernel->a.lines, complex_ = job->st->scalars.complex_;
+    const int c = ozg_bound_unit(job->st->length);
+
+    for (int j = 0; j < columns; j++)
+        for (int i = 0; i < mr; i++) {
+            const uint32_t p0 = (uint32_t)sums[0][j * mr + i],
+                           p1 = complex_ ? (uint32_t)sums[1][j * mr + i] : 0;
+            const int64_t to = i + j * job->out->ld;
+
+            re[to] = (job->first ? 0 : re[to]) + ((p0 + p1) >> c);
+            if (complex_)
+                im[to] = (job->first ? 0 : im[to]) + (((uint32_t)sums[2][j * mr + i] - p0 - p1) >> c);
+        }
+}
+
 /* The sums of all micro-tiles into the residues of C. `size`: sums of one product. */
 static void reduce(const product_job *job, const block *at, int64_t size)
 {
@@ -105,15 +128,20 @@ static void reduce(const product_job *job, const block *at, int64_t size)
     const int32_t *sums = at->sums;
     uint8_t *re = job->out->base + (size_t)at->l * job->out->plane;
     uint8_t *im = re + (complex_ ? (size_t)job->st->rns->nmod * job->out->plane : 0);
+    uint32_t *floors = job->out->floors;
 
     for (int64_t j = at->j0; j < at->j1; j += nr)
         for (int64_t i = at->i0; i < at->i1; i += mr, sums += micro_tile_size(kernel)) {
             const int32_t *const three[3] = {sums, complex_ ? sums + size : sums,
                                              complex_ ? sums + 2 * size : sums};
             const int64_t to = i + j * job->out->ld;
+            const int columns = (int)ozg_min64(nr, at->j1 - j);
 
-            kernel->reduce(job->st->rns, at->l, complex_, mr, (int)ozg_min64(nr, at->j1 - j), job->first,
-                           three, re + to, im + to, job->out->ld);
+            if (at->l < job->st->rns->nmod)
+                kernel->reduce(job->st->rns, at->l, complex_, mr, columns, job->first, three, re + to,
+                               im + to, job->out->ld);
+            else
+                add_floors(job, columns, three, floors + to, floors + to + (complex_ ? job->out->plane : 0));
         }
 }
 
@@ -168,7 +196,7 @@ void ozg_cpu_product(const ozg_stage *st, const ozg_planes *a, int64_t a_p0, con
                              OZG_STRIP) { /* enough tasks for all threads */
         job.row_blocks = (rows + job.block_rows - 1) / job.block_rows;
         job.column_blocks = (columns + job.block_columns - 1) / job.block_columns;
-        tasks = st->rns->nmod * job.row_blocks * job.column_blocks;
+        tasks = (st->rns->nmod + (st->kind == OZG_BY_NATIVE)) * job.row_blocks * job.column_blocks;
         if (tasks >= 4 * st->threads || job.block_rows <= 2 * OZG_STRIP)
             break;
     }

@@ -46,3 +46,12 @@ void ozg_round_ref(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_
         out[e] = ozg_round_words(single, neg ^ negate, magnitude, n, (int64_t)exponent - d[e]);
     }
 }
+
+void ozg_bounds_ref(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound)
+{
+    for (int e = 0; e < count; e++) {
+        const ozg_factors row = ozg_factors_of(a, i + e);
+
+        bound[e] = ozg_bound(&row, b);
+    }
+}

@@ -8,6 +8,7 @@
 #include "cpu/x86/vec_avx2.h"
 #define STAGE(name) ozg_##name##_avx2
 #include "cpu/stages_tmpl.h"
+#include "cpu/bounds_tmpl.h"
 #else
 typedef int ozg_no_avx2; /* an empty translation unit is not C */
 #endif

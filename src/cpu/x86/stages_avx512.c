@@ -8,6 +8,7 @@
 #include "cpu/x86/vec_avx512.h"
 #define STAGE(name) ozg_##name##_avx512
 #include "cpu/stages_tmpl.h"
+#include "cpu/bounds_tmpl.h"
 #else
 typedef int ozg_no_avx512; /* an empty translation unit is not C */
 #endif

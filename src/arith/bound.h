@@ -1,0 +1,159 @@
+/*
+ * bound.h - the error that scaling leaves in an entry, from norms of lines, in integers: doc/bounds.md.
+ *
+ * A line (row of op(A), column of op(B)) of exponent e, 2^(e-1) <= max |x_p| < 2^e, is scaled by 2^d and
+ * rounded to integers: x_p 2^d = x^_p + rho_p, |rho_p| <= 1/2. Its width is w = d + e. Six numbers of each
+ * line, all rounded up, in units of 2^(c - 16), bound every entry:
+ *
+ *     x1, x2, xmax    1-, 2- and largest-entry norm of x 2^-e
+ *     r1, r2, rmax    the same of rho
+ *
+ * c is 0 up to k' = 65535 and grows so that each fits 32 bits. Written once for C11, CUDA C and OpenCL C.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_ARITH_BOUND_H
+#define OZG_ARITH_BOUND_H
+
+#include "arith/ieee.h"
+
+/* c for dot products of k' terms: k' < 2^(16 + c). */
+static inline int ozg_bound_unit(uint64_t length)
+{
+    const int bits = ozg_bit_length(length);
+
+    return bits > 16 ? bits - 16 : 0;
+}
+
+/*
+ * nu: lines are measured in units of 2^(e - nu). 15 bits, and fewer only where sum (2^nu)^2 over k' terms
+ * would not stay below 2^63.
+ */
+static inline int ozg_norm_bits(uint64_t length)
+{
+    const int most = (63 - ozg_bit_length(length)) / 2;
+
+    return most < 15 ? most : 15;
+}
+
+/* ceil(x 2^-shift) for any shift that does not overflow */
+static inline uint64_t ozg_ceil_shift(uint64_t x, int shift)
+{
+    if (shift <= 0)
+        return x << -shift;
+    return shift > 63 ? x != 0 : (x >> shift) + ((x & ((UINT64_C(1) << shift) - 1)) != 0);
+}
+
+/* ceil(sqrt(x)) */
+static inline uint64_t ozg_ceil_sqrt(uint64_t x)
+{
+    uint64_t root = 0;
+
+    for (int bit = 31; bit >= 0; bit--) { /* floor(sqrt(x)) */
+        const uint64_t next = root | UINT64_C(1) << bit;
+
+        if (next * next <= x)
+            root = next;
+    }
+    return root + (root * root < x);
+}
+
+static inline uint64_t ozg_min3(uint64_t x, uint64_t y, uint64_t z)
+{
+    const uint64_t least = x < y ? x : y;
+
+    return least < z ? least : z;
+}
+
+/* The six numbers and the width of a line. */
+typedef struct ozg_factors {
+    uint32_t x1, x2, xmax, r1, r2, rmax;
+    int32_t w;
+} ozg_factors;
+
+/*
+ * ozg_bound() - E with |2^(D+E) AB - c^|_ij <= E 2^(max(w_i, w_j) + 2 c - 32): Hoelder's inequality three
+ * times,
+ *
+ *     |sum rho b 2^E|  <=  2^w_j min(rmax_i x1_j, r2_i x2_j, r1_i xmax_j)        and so on,
+ *
+ * enlarged by a factor 1 + 2^-24 for the one rounding that follows. E < 2^50; 0 if both lines are exact.
+ */
+static inline uint64_t ozg_bound(const ozg_factors *a, const ozg_factors *b)
+{
+    const int32_t w = a->w > b->w ? a->w : b->w;
+    const uint64_t of_a =
+        ozg_min3((uint64_t)a->rmax * b->x1, (uint64_t)a->r2 * b->x2, (uint64_t)a->r1 * b->xmax);
+    const uint64_t of_b =
+        ozg_min3((uint64_t)b->rmax * a->x1, (uint64_t)b->r2 * a->x2, (uint64_t)b->r1 * a->xmax);
+    const uint64_t both =
+        ozg_min3((uint64_t)a->r2 * b->r2, (uint64_t)a->r1 * b->rmax, (uint64_t)a->rmax * b->r1);
+    const uint64_t sum =
+        ozg_ceil_shift(of_a, w - b->w) + ozg_ceil_shift(of_b, w - a->w) + ozg_ceil_shift(both, w);
+
+    return sum ? sum + (sum >> 24) + 1 : 0;
+}
+
+/*
+ * ozg_bound_passes() - the entry is proven to be of native grade: 2^(-D-E) times the bound is at most F 2^-p
+ * (|A||B|)_ij, of which L 2^(e_i + e_j - 2 b + c) is a lower bound (ozg_floor). least: the smaller w of the
+ * two lines; p: 53, single 24. F <= 2^17, L < 2^31.
+ */
+static inline int ozg_bound_passes(uint64_t bound, uint32_t f, uint32_t l, int32_t shift, int32_t least)
+{
+    const uint64_t right = (uint64_t)f * l;
+
+    shift -= least; /* bound 2^shift <= right? */
+    if (bound == 0)
+        return 1;
+    if (shift >= 0)
+        return shift < 64 && bound <= right >> shift;
+    return right != 0 && (ozg_bit_length(right) - shift > 63 || bound <= right << -shift);
+}
+
+/* The shift of ozg_bound_passes(): c - 32 + p + 2 b. */
+static inline int32_t ozg_bound_shift(int single, int complex_, uint64_t length)
+{
+    return ozg_bound_unit(length) - 32 + (single ? 24 : 53) + (complex_ ? 12 : 14);
+}
+
+/* F = max(8, floor(sqrt k)) <= f(k) - 1 of native grade, f(k) = max(8, sqrt k) + 1. At most 2^17. */
+static inline uint32_t ozg_native_factor(int64_t k)
+{
+    const uint64_t above = ozg_ceil_sqrt((uint64_t)k),
+                   root = above * above == (uint64_t)k ? above : above - 1;
+
+    return root < 8 ? 8 : root > 1 << 17 ? UINT32_C(1) << 17 : (uint32_t)root;
+}
+
+/*
+ * ozg_floor() - floor(|x| 2^(b - e)) of the finite double with these bits, below 2^b if |x| < 2^e; s = b - e.
+ * Products of floors never exceed those of the numbers.
+ */
+static inline uint32_t ozg_floor(uint64_t bits, int32_t s)
+{
+    const ozg_fp x = ozg_fp_of_bits(bits);
+    const int32_t down = -(x.exp + s);
+
+    return x.mant == 0 || down > 63 ? 0 : (uint32_t)(down >= 0 ? x.mant >> down : x.mant << -down);
+}
+
+#define OZG_FLOOR_BITS(complex_) ((complex_) ? 6 : 7) /* Re + Im must fit 7 bits */
+
+/*
+ * ozg_bound_key() - bound 2^exp, rounded up, as an integer that orders like it: mantissa of 24 bits below the
+ * exponent plus OZG_BOUND_KEY. 0 for 0.
+ */
+#define OZG_BOUND_KEY (1 << 20)
+
+static inline uint64_t ozg_bound_key(uint64_t bound, int32_t exp)
+{
+    int down = ozg_bit_length(bound) - 23;
+
+    if (bound == 0)
+        return 0;
+    bound = ozg_ceil_shift(bound, down); /* 2^22 .. 2^23 */
+    return (uint64_t)(exp + down + OZG_BOUND_KEY) << 24 | bound;
+}
+
+#endif

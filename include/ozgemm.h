@@ -92,7 +92,13 @@ typedef struct ozg_config {
     void *stream;          /* CUDA stream; must be NULL on the CPU */
     int device_pointers;   /* matrices live on the device; must be 0 on the CPU */
     const char *kernel; /* CPU micro-kernel (ozg_kernel_name()); NULL (default): the fastest for the shape */
-    uint64_t reserved[8];
+    /*
+     * NULL, or called by the thread that makes a product, from time to time, with the share of it that is done,
+     * above 0 and at most 1. It must not use the context.
+     */
+    void (*progress)(void *arg, double done);
+    void *progress_arg;
+    uint64_t reserved[6];
 } ozg_config;
 
 /* ozg_accuracy - a request, made by the functions below and passed by value. */

@@ -118,6 +118,15 @@ static ozg_planes tile_planes(const ozg_context *ctx, const ozg_stage *st, const
     return op->planes;
 }
 
+/* Tells the caller that the tile that ends at row i and column j is done. */
+static void tell_progress(const ozg_context *ctx, const ozg_shape *s, int64_t i0, int64_t i, int64_t j)
+{
+    const double before = (double)i0 / (double)s->m, here = (double)(i - i0) / (double)s->m;
+
+    if (ctx->progress)
+        ctx->progress(ctx->progress_arg, before + here * ((double)j / (double)s->n));
+}
+
 static void run_tiles(const ozg_plan *plan, const ozg_stage *st, const operand_state *a,
                       const operand_state *b, const ozg_data *data, const ozg_residues *residues,
                       ozg_repairs *repairs, ozg_report *report)
@@ -146,6 +155,7 @@ static void run_tiles(const ozg_plan *plan, const ozg_stage *st, const operand_s
             ctx->backend->reconstruct(st, residues, &a->lines, i0, rows, &b->lines, j0, columns, data->c,
                                       data->ldc, repairs);
             report->seconds_reconstruct += lap(&clock);
+            tell_progress(ctx, s, i0, i0 + rows, j0 + columns);
         }
 }
 

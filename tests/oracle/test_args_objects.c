@@ -63,7 +63,9 @@ static void config_defaults(void **state)
     assert_null(cfg.stream);
     assert_int_equal(cfg.device_pointers, 0);
     assert_null(cfg.kernel);
-    for (int i = 0; i < 8; i++)
+    assert_true(cfg.progress == NULL);
+    assert_null(cfg.progress_arg);
+    for (size_t i = 0; i < sizeof cfg.reserved / sizeof *cfg.reserved; i++)
         assert_true(cfg.reserved[i] == 0);
     expect_error(NULL, ozg_config_init(NULL), OZG_E_ARG, 1);
 }

@@ -188,7 +188,7 @@ OZG_API ozg_accuracy ozg_width(int t);
 /*
  * ozg_native() - as good as a native product, proven, for any finite input (grade A):
  *
- *     |error| <= f(k) u (|alpha| |A| |B| + |beta| |C|) + 2^-1075,   f(k) = max(8, sqrt(k)) + 1,   u = 2^-53
+ *     |error| <= f(k) u (|alpha| |A| |B| + |beta| |C|) + 2^-1075,   f(k) = sqrt(k) + 1,   u = 2^-53
  *
  * for every component where the exact result does not overflow (single: u = 2^-24, 2^-150). The number of
  * moduli follows from a sample of the data, the same on every machine; entries for which the bound is not
@@ -293,6 +293,67 @@ OZG_API size_t ozg_plan_workspace(const ozg_plan *plan);
 OZG_API ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const void *a, int64_t lda,
                                 const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc,
                                 void *work, ozg_report *report);
+
+/* ---- monitor: how good is a product from anywhere ----------------------------------------------- */
+
+/*
+ * ozg_monitor - what ozg_dgemm_monitor() found. "Component": a real number, or the real or imaginary part of a
+ * complex one; X: the exact value of alpha op(A) op(B) + beta C0; u = 2^-53, single 2^-24.
+ */
+typedef struct ozg_monitor {
+    int64_t rows, columns; /* how many were checked */
+    uint64_t compared;     /* components in them, each counted once */
+    uint64_t rounded;      /* of these, those that have the bits of RN(X); a NaN is as good as any other */
+    double max_error;      /* largest |C - X| */
+    double max_ulp;        /* largest |C - X| in units in the last place of RN(X); may be infinite */
+    double worst_grade;    /* largest |C - X| / (u (|alpha| |A||B| + |beta| |C0|)), never less */
+    uint64_t special;      /* components that are or should be Inf or NaN, and that are not the same */
+    uint64_t reserved[8];
+} ozg_monitor;
+
+/*
+ * ozg_dgemm_monitor() - compares C, a product from anywhere (another BLAS, a GPU, this library), with the exact
+ * result, on `lines` rows and `lines` columns that are chosen at random.
+ *
+ * c0      C before the product. With beta = 0 it is not read, may be NULL, and ldc0 may be anything. It may
+ *         share elements with all others.
+ * c       the result that is to be judged; only read.
+ * lines   at least 1; all rows (columns) if there are not more.
+ * seed    the same seed, m, n and lines: the same rows and columns, on every machine.
+ * result  zeroed on any error.
+ *
+ * Grade   worst_grade <= f(k) = max(8, sqrt(k)) + 1: as good as native products are proven to be (see
+ *         ozg_native()). Half the smallest subnormal number is allowed beside it, and taken off before. Of complex
+ *         products, |alpha| |A||B| + |beta| |C0| is meant for each component with the magnitudes of all real
+ *         products that enter it. 0.5 is the most that a correctly rounded component has (and in max_ulp).
+ * Exact   X - C is found to a relative 2^-50. With beta not 0, up to 2^-50 units in the last place of beta C0 are
+ *         added; and where beta C0 or X - C overflow, half a unit in the last place of RN(X).
+ *         Components that are or should be Inf or NaN are compared, but left out of the three maxima.
+ * Memory  beside the workspace of products: copies of lines, up to 64 MiB, or of 16 rows and columns if these take
+ *         more (counted as doubles); 8 (m + n) bytes; up to 1.5 MiB. Not counted against memory_limit.
+ * Time    about three products of lines x (m + n), of many moduli. repair_limit and progress do not apply.
+ * Pointers are those of the context's backend: where that has device pointers, a, b, c0 and c are such.
+ * Errors  as ozg_dgemm(), argument numbers counting this call's own arguments.
+ */
+OZG_API ozg_status ozg_dgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                     int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                                     int64_t ldb, double beta, const double *c0, int64_t ldc0,
+                                     const double *c, int64_t ldc, int64_t lines, uint64_t seed,
+                                     ozg_monitor *result);
+OZG_API ozg_status ozg_sgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                     int64_t k, float alpha, const float *a, int64_t lda, const float *b,
+                                     int64_t ldb, float beta, const float *c0, int64_t ldc0, const float *c,
+                                     int64_t ldc, int64_t lines, uint64_t seed, ozg_monitor *result);
+OZG_API ozg_status ozg_zgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                     int64_t k, const double alpha[2], const double *a, int64_t lda,
+                                     const double *b, int64_t ldb, const double beta[2], const double *c0,
+                                     int64_t ldc0, const double *c, int64_t ldc, int64_t lines,
+                                     uint64_t seed, ozg_monitor *result);
+OZG_API ozg_status ozg_cgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                     int64_t k, const float alpha[2], const float *a, int64_t lda,
+                                     const float *b, int64_t ldb, const float beta[2], const float *c0,
+                                     int64_t ldc0, const float *c, int64_t ldc, int64_t lines, uint64_t seed,
+                                     ozg_monitor *result);
 
 /* ---- prepared operands: scale and split once, multiply often ------------------------------------ */
 

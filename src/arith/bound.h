@@ -117,13 +117,13 @@ static inline int32_t ozg_bound_shift(int single, int complex_, uint64_t length)
     return ozg_bound_unit(length) - 32 + (single ? 24 : 53) + (complex_ ? 12 : 14);
 }
 
-/* F = max(8, floor(sqrt k)) <= f(k) - 1 of native grade, f(k) = max(8, sqrt k) + 1. At most 2^17. */
+/* F = floor(sqrt k) <= f(k) - 1 of native grade, f(k) = sqrt(k) + 1. At most 2^17. */
 static inline uint32_t ozg_native_factor(int64_t k)
 {
     const uint64_t above = ozg_ceil_sqrt((uint64_t)k),
                    root = above * above == (uint64_t)k ? above : above - 1;
 
-    return root < 8 ? 8 : root > 1 << 17 ? UINT32_C(1) << 17 : (uint32_t)root;
+    return root > 1 << 17 ? UINT32_C(1) << 17 : (uint32_t)root;
 }
 
 /*

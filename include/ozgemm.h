@@ -266,6 +266,26 @@ OZG_API ozg_status ozg_cgemm(ozg_context *ctx, char transa, char transb, int64_t
                              ozg_report *report);
 
 /*
+ * ozg_bound_dgemm() - what ozg_dgemm() with these arguments and beta = 0 would do, without the product: reads A
+ * and B, and fills moduli, width, products, bound, bound_relative, exact, repaired (an estimate from a sample),
+ * tiles, k_chunks and workspace_bytes of the report; emulated = 0 and a reason if nothing is to be multiplied.
+ * Rows and columns with Inf or NaN are left out of the bound. Costs passes over A and B and needs the workspace
+ * of the product. Arguments and errors as ozg_dgemm(); report must not be NULL.
+ */
+OZG_API ozg_status ozg_bound_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                                   int64_t ldb, ozg_accuracy acc, ozg_report *report);
+OZG_API ozg_status ozg_bound_sgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, float alpha, const float *a, int64_t lda, const float *b,
+                                   int64_t ldb, ozg_accuracy acc, ozg_report *report);
+OZG_API ozg_status ozg_bound_zgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, const double alpha[2], const double *a, int64_t lda,
+                                   const double *b, int64_t ldb, ozg_accuracy acc, ozg_report *report);
+OZG_API ozg_status ozg_bound_cgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, const float alpha[2], const float *a, int64_t lda,
+                                   const float *b, int64_t ldb, ozg_accuracy acc, ozg_report *report);
+
+/*
  * ozg_report_wait() - on a stream: returns when the work is done and the report is filled; on the CPU at
  * once.
  */
@@ -297,8 +317,8 @@ OZG_API ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const v
 /* ---- monitor: how good is a product from anywhere ----------------------------------------------- */
 
 /*
- * ozg_monitor - what ozg_dgemm_monitor() found. "Component": a real number, or the real or imaginary part of a
- * complex one; X: the exact value of alpha op(A) op(B) + beta C0; u = 2^-53, single 2^-24.
+ * ozg_monitor - what ozg_dgemm_monitor() found. A component is a real number, or the real or imaginary part
+ * of a complex one; X = alpha op(A) op(B) + beta C0, exactly; u = 2^-53, single 2^-24.
  */
 typedef struct ozg_monitor {
     int64_t rows, columns; /* how many were checked */
@@ -312,28 +332,28 @@ typedef struct ozg_monitor {
 } ozg_monitor;
 
 /*
- * ozg_dgemm_monitor() - compares C, a product from anywhere (another BLAS, a GPU, this library), with the exact
- * result, on `lines` rows and `lines` columns that are chosen at random.
+ * ozg_dgemm_monitor() - compares C, a product from anywhere (another BLAS, a GPU, this library), with the
+ * exact result, on `lines` rows and `lines` columns that are chosen at random.
  *
- * c0      C before the product. With beta = 0 it is not read, may be NULL, and ldc0 may be anything. It may
- *         share elements with all others.
- * c       the result that is to be judged; only read.
- * lines   at least 1; all rows (columns) if there are not more.
- * seed    the same seed, m, n and lines: the same rows and columns, on every machine.
- * result  zeroed on any error.
- *
- * Grade   worst_grade <= f(k) = max(8, sqrt(k)) + 1: as good as native products are proven to be (see
- *         ozg_native()). Half the smallest subnormal number is allowed beside it, and taken off before. Of complex
- *         products, |alpha| |A||B| + |beta| |C0| is meant for each component with the magnitudes of all real
- *         products that enter it. 0.5 is the most that a correctly rounded component has (and in max_ulp).
- * Exact   X - C is found to a relative 2^-50. With beta not 0, up to 2^-50 units in the last place of beta C0 are
- *         added; and where beta C0 or X - C overflow, half a unit in the last place of RN(X).
- *         Components that are or should be Inf or NaN are compared, but left out of the three maxima.
- * Memory  beside the workspace of products: copies of lines, up to 64 MiB, or of 16 rows and columns if these take
- *         more (counted as doubles); 8 (m + n) bytes; up to 1.5 MiB. Not counted against memory_limit.
- * Time    about three products of lines x (m + n), of many moduli. repair_limit and progress do not apply.
- * Pointers are those of the context's backend: where that has device pointers, a, b, c0 and c are such.
- * Errors  as ozg_dgemm(), argument numbers counting this call's own arguments.
+ * c0       C before the product. With beta = 0 it is not read, may be NULL, and ldc0 may be anything. It may
+ *          share elements with the others.
+ * c        the result that is to be judged; only read.
+ * lines    at least 1; all rows (columns) if there are not more.
+ * seed     the same seed, m, n and lines: the same rows and columns, on every machine.
+ * Grade    worst_grade <= f(k) = max(8, sqrt(k)) + 1: as good as ozg_native() promises. Half the smallest
+ *          subnormal number is allowed beside it, and taken off before. For complex types |alpha| |A||B| +
+ *          |beta| |C0| is, for each component, the sum of the magnitudes of all real products in it.
+ *          Correctly rounded components have at most 1 (1 + 2^-30), and at most 0.5 in max_ulp.
+ * Exact    X - C is found to a relative 2^-50 (or half the smallest subnormal double). With beta not 0, up to
+ *          2^-50 units in the last place of beta C0 are added to its error, and half a unit in the last place
+ *          of RN(X) where beta C0 or X - C overflows. Components that are or should be Inf or NaN are left
+ *          out of the three maxima.
+ * Memory   beside the workspace of products: copies of lines, up to 64 MiB, or of 16 lines of k doubles (complex:
+ *          2 k) if these take more; 8 (m + n) bytes; up to 1.5 MiB. They do not count against memory_limit.
+ * Time     about that of three products of lines x (m + n), of many moduli. repair_limit and progress do not
+ *          apply.
+ * Pointers those of the context's backend: where it has device pointers, a, b, c0 and c are such.
+ * Errors   as ozg_dgemm(), argument numbers counting this call's own arguments. *result is then zeroed.
  */
 OZG_API ozg_status ozg_dgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, double alpha, const double *a, int64_t lda, const double *b,
@@ -347,8 +367,8 @@ OZG_API ozg_status ozg_sgemm_monitor(ozg_context *ctx, char transa, char transb,
 OZG_API ozg_status ozg_zgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, const double alpha[2], const double *a, int64_t lda,
                                      const double *b, int64_t ldb, const double beta[2], const double *c0,
-                                     int64_t ldc0, const double *c, int64_t ldc, int64_t lines,
-                                     uint64_t seed, ozg_monitor *result);
+                                     int64_t ldc0, const double *c, int64_t ldc, int64_t lines, uint64_t seed,
+                                     ozg_monitor *result);
 OZG_API ozg_status ozg_cgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, const float alpha[2], const float *a, int64_t lda,
                                      const float *b, int64_t ldb, const float beta[2], const float *c0,

@@ -50,8 +50,8 @@ typedef struct side {
     uint64_t squares[SAMPLE_LINES];
     uint32_t x1[SAMPLE_LINES], x2[SAMPLE_LINES], xmax[SAMPLE_LINES];
     uint32_t r1[SAMPLE_LINES], r2[SAMPLE_LINES], rmax[SAMPLE_LINES];
-    uint64_t place[SAMPLE_LINES][PIECE / 64]; /* where elements of the piece are rounded */
-    int64_t places[SAMPLE_LINES];             /* how many are */
+    uint64_t place[SAMPLE_LINES * PIECE / 64]; /* where elements of the piece are rounded */
+    int64_t places[SAMPLE_LINES];              /* how many are */
 } side;
 
 typedef struct sample {
@@ -271,8 +271,10 @@ static void set_pairs(sample *z)
 {
     const int64_t k = z->a.all->k;
 
-    memset(z->value, 0, sizeof z->value);
-    memset(z->magnitude, 0, sizeof z->magnitude);
+    for (int i = 0; i < z->a.lines.count; i++) {
+        memset(z->value[i], 0, (size_t)z->b.lines.count * sizeof *z->value[i]);
+        memset(z->magnitude[i], 0, (size_t)z->b.lines.count * sizeof *z->magnitude[i]);
+    }
     for (int64_t p = 0; p < k; p += z->piece) {
         const int64_t count = k - p < z->piece ? k - p : z->piece;
 
@@ -307,16 +309,17 @@ static void set_residuals(const sample *z, side *x, int s)
     const int wanted = z->st->kind == OZG_BY_ROUNDED;
     ozg_residuals_fn *residuals = x->shift ? ozg_residuals_ref : z->st->kernel->residuals;
     ozg_norms sum[SAMPLE_LINES] = {{0, 0, 0}}, part[SAMPLE_LINES];
+    int64_t words;
 
     ozg_scaling_norm(&x->lines, s, z->st->length);
     memset(x->places, 0, sizeof x->places);
     for (int64_t p = 0; p < x->all->k; p += z->piece) {
         load_piece(x, p, x->all->k - p < z->piece ? x->all->k - p : z->piece);
-        residuals(&x->lines.view, x->lines.k, 0, n, x->d, part, wanted ? x->place[0] : NULL, PIECE / 64);
+        words = (x->lines.k + 63) / 64;
+        residuals(&x->lines.view, x->lines.k, 0, n, x->d, part, wanted ? x->place : NULL, words);
         add_norms(sum, part, n);
-        for (int q = 0; q < n && wanted; q++)
-            for (int64_t w = 0; w < PIECE / 64; w++)
-                x->places[q] += ozg_bit_count(x->place[q][w]);
+        for (int64_t w = 0; w < n * words && wanted; w++)
+            x->places[w / words] += ozg_bit_count(x->place[w]);
     }
     for (int q = 0; q < n; q++)
         ozg_norms_factors(&sum[q], 16, c, &x->r1[q], &x->r2[q], &x->rmax[q]);

@@ -226,7 +226,7 @@ static void set_exponents(const ozg_plan *plan, const ozg_stage *st, ozg_lines *
 /* The number of moduli and the shifts along k from the data: tiles are cut again for them. Errors:
  * OZG_E_UNSUPPORTED (more repairs than repair_limit), OZG_E_NOMEM. */
 static ozg_status choose(ozg_plan *plan, ozg_stage *st, operand_state *a, operand_state *b,
-                         unsigned char *work)
+                         unsigned char *work, uint64_t *repairs)
 {
     ozg_context *ctx = plan->ctx;
     int16_t *shift_a = (int16_t *)(void *)(work + plan->shifts), *shift_b = shift_a + plan->shape.k;
@@ -234,6 +234,7 @@ static ozg_status choose(ozg_plan *plan, ozg_stage *st, operand_state *a, operan
     const ozg_choice choice = ozg_choose(st, &a->lines, &b->lines, asked, fixed ? NULL : shift_a,
                                          fixed ? NULL : shift_b, work + plan->sample);
 
+    *repairs = choice.repairs;
     if (choice.repairs > ctx->repair_limit)
         return ozg_fail(ctx, OZG_E_UNSUPPORTED,
                         "the data are so wide that about %llu entries would be repaired exactly, more than "
@@ -259,9 +260,10 @@ static int width_of(const ozg_lines *lines)
     return width;
 }
 
-/* The scale stage: exponents of all lines, and what the accuracy and the report want to know of them. */
+/* The scale stage: exponents of all lines, and what the accuracy and the report want to know of them.
+ * *repairs: an estimate. */
 static ozg_status scale(ozg_plan *plan, ozg_stage *st, operand_state *a, operand_state *b,
-                        unsigned char *work, int report)
+                        unsigned char *work, int report, uint64_t *repairs)
 {
     const int by_data = ozg_by_data(plan->shape.acc);
     ozg_status status;
@@ -269,7 +271,7 @@ static ozg_status scale(ozg_plan *plan, ozg_stage *st, operand_state *a, operand
     scale_operand(plan->ctx, st, a, by_data || report);
     scale_operand(plan->ctx, st, b, by_data || report);
     if (by_data) {
-        status = choose(plan, st, a, b, work);
+        status = choose(plan, st, a, b, work, repairs);
         if (status)
             return status;
         st->rns = plan->rns;
@@ -298,10 +300,11 @@ ozg_status ozg_driver_run(const ozg_plan *made, const ozg_data *data, void *work
     ozg_residues residues;
     ozg_report unused = {0}, *r = report ? report : &unused;
     double start = seconds(), clock = start;
+    uint64_t estimate = 0;
     ozg_status status;
 
     set_scalars(&st.scalars, data);
-    status = scale(&plan, &st, &a, &b, work, report != NULL);
+    status = scale(&plan, &st, &a, &b, work, report != NULL, &estimate);
     if (status)
         return status;
     st.scratch = work + plan.scratch;
@@ -317,6 +320,22 @@ ozg_status ozg_driver_run(const ozg_plan *made, const ozg_data *data, void *work
     if (report)
         ozg_report_product(report, &plan, data, &a.lines, &b.lines, &repairs);
     r->seconds_total += seconds() - start;
+    return OZG_OK;
+}
+
+ozg_status ozg_driver_predict(const ozg_plan *made, const ozg_data *data, void *workspace, ozg_report *report)
+{
+    unsigned char *work = (unsigned char *)ozg_round_up((size_t)workspace, OZG_ALIGN);
+    ozg_plan plan = *made;
+    ozg_stage st = stage_of(plan.kernel, plan.rns, &plan.shape, plan.width, plan.threads);
+    operand_state a = operand_of(&plan, 'A', data, work), b = operand_of(&plan, 'B', data, work);
+    double start = seconds();
+    ozg_status status = scale(&plan, &st, &a, &b, work, 1, &report->repaired);
+
+    if (status)
+        return status;
+    ozg_report_predicted(report, &plan, data, &a.lines, &b.lines);
+    report->seconds_scale = report->seconds_total = seconds() - start;
     return OZG_OK;
 }
 

@@ -29,6 +29,13 @@ ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld
  */
 ozg_status ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace, ozg_report *report);
 
+/*
+ * ozg_driver_predict() - the report of such a run without it: what the data alone tell. beta and C do not
+ * matter. Errors as ozg_driver_run().
+ */
+ozg_status ozg_driver_predict(const ozg_plan *plan, const ozg_data *data, void *workspace,
+                              ozg_report *report);
+
 /* ozg_driver_scale_c() - C := RN(beta C), for alpha = 0 or k = 0. */
 void ozg_driver_scale_c(const ozg_shape *shape, const ozg_data *data);
 

@@ -262,13 +262,22 @@ static size_t cut_tiles(ozg_plan *plan, size_t limit)
     return bytes;
 }
 
-/* Bytes of the smallest tile of 49 moduli. */
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of the smallest tile of 49 moduli: what shrink() ends at. */
 static size_t smallest_workspace(const ozg_plan *plan)
 {
     ozg_plan small = *plan;
 
     small.nmod = OZG_NMOD_MAX;
-    return cut_tiles(&small, 0);
+    small.mt = min64(plan->shape.m, round_up64(plan->kernel->a.lines, OZG_STRIP));
+    small.nt = min64(tile_columns(&plan->shape, plan->kernel), plan->kernel->b.lines);
+    small.kt = min64(plan->shape.k, 64);
+    small.threads = 1;
+    return place(&small);
 }
 
 ozg_status ozg_plan_settle(ozg_plan *plan, int nmod)

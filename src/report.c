@@ -190,12 +190,21 @@ static double times_alpha(const ozg_data *data, double error)
     return ((re > 0 ? error * re : 0) + (im > 0 ? error * im : 0)) * ENLARGE + DBL_TRUE_MIN;
 }
 
+/* The error against |alpha||A||B| + |beta C| that the accuracy promises; 0: none. */
+static double promise(const ozg_shape *s)
+{
+    const double u = ozg_type_single(s->type) ? 0x1p-24 : 0x1p-53;
+
+    return s->acc.kind == OZG_BY_NATIVE    ? u * (ozg_native_factor(s->k) + 1)
+           : s->acc.kind == OZG_BY_ROUNDED ? u
+                                           : 0;
+}
+
 static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
                       const ozg_lines *b, ozg_repairs *repairs)
 {
     const ozg_shape *s = &plan->shape;
     const int c = ozg_bound_unit(ozg_dot_length(s->type, s->k)), kind = s->acc.kind;
-    const double u = ozg_type_single(s->type) ? 0x1p-24 : 0x1p-53;
     const extremes xa = extremes_of(a, c), xb = extremes_of(b, c);
     double error = 0;
 
@@ -204,9 +213,7 @@ static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data,
     else if (kind != OZG_BY_ROUNDED)
         error = largest_error(&xa, &xb);
     r->bound = (times_alpha(data, error) + rounding_error(s, data, plan->threads)) * ENLARGE;
-    r->bound_relative = kind == OZG_BY_NATIVE    ? u * (ozg_native_factor(s->k) + 1)
-                        : kind == OZG_BY_ROUNDED ? u
-                                                 : 0;
+    r->bound_relative = promise(s);
     r->exact = !xa.inexact && !xb.inexact;
 }
 
@@ -226,23 +233,56 @@ void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s
     fesetenv(&caller);
 }
 
-void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
-                        const ozg_lines *b, ozg_repairs *repairs)
+/* What a plan says of a product. */
+static void set_facts(ozg_report *r, const ozg_plan *plan)
 {
     const ozg_shape *s = &plan->shape;
-    const double repair = 1e-9 * (double)atomic_load(&repairs->nanoseconds) / plan->threads;
-    fenv_t caller;
 
     r->emulated = 1;
     r->kernel = plan->kernel->name;
     r->moduli = plan->nmod;
     r->width = plan->width;
     r->products = ozg_plan_planes(s->type, s->acc, plan->nmod);
-    r->tested = atomic_load(&repairs->tested);
-    r->repaired = atomic_load(&repairs->repaired);
     r->tiles = ((s->m - 1) / plan->mt + 1) * ((s->n - 1) / plan->nt + 1);
     r->k_chunks = (s->k - 1) / plan->kt + 1;
     r->workspace_bytes = plan->workspace;
+}
+
+void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
+                          const ozg_lines *b)
+{
+    const ozg_shape *s = &plan->shape;
+    const int c = ozg_bound_unit(ozg_dot_length(s->type, s->k)), kind = s->acc.kind;
+    const double u = ozg_type_single(s->type) ? 0x1p-24 : 0x1p-53;
+    fenv_t caller;
+    extremes xa, xb;
+    double largest, error;
+
+    set_facts(r, plan);
+    fegetenv(&caller);
+    fesetenv(FE_DFL_ENV);
+    xa = extremes_of(a, c);
+    xb = extremes_of(b, c);
+    largest = least_product(xa.x, xb.x); /* of |A||B| */
+    error = kind == OZG_BY_ROUNDED ? 0 : largest_error(&xa, &xb);
+    if (kind == OZG_BY_NATIVE && error > largest * u * ozg_native_factor(s->k))
+        error = largest * u * ozg_native_factor(s->k); /* what is more is computed exactly */
+    r->bound = times_alpha(data, error * ENLARGE + (largest + error) * u * ENLARGE) +
+               (ozg_type_single(s->type) ? 0x1p-150 : DBL_TRUE_MIN);
+    r->bound_relative = promise(s);
+    r->exact = !xa.inexact && !xb.inexact;
+    fesetenv(&caller);
+}
+
+void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
+                        const ozg_lines *b, ozg_repairs *repairs)
+{
+    const double repair = 1e-9 * (double)atomic_load(&repairs->nanoseconds) / plan->threads;
+    fenv_t caller;
+
+    set_facts(r, plan);
+    r->tested = atomic_load(&repairs->tested);
+    r->repaired = atomic_load(&repairs->repaired);
     r->seconds_repair = repair < r->seconds_reconstruct ? repair : r->seconds_reconstruct;
     r->seconds_reconstruct -= r->seconds_repair;
     fegetenv(&caller); /* the caller's rounding mode must not shrink a bound */

@@ -186,6 +186,14 @@ OZG_API ozg_accuracy ozg_moduli(int s);
 OZG_API ozg_accuracy ozg_width(int t);
 
 /*
+ * ozg_accurate() - s moduli, 2..49, with scaling exponents from a product of 6-bit magnitudes ([EA] Algorithm
+ * 2): the widths of rows and columns grow as far as |A||B| allows, by 1 bit for uniform data and more for
+ * others, for the price of one more product. Not for prepared operands, since the exponents depend on both
+ * (OZG_E_UNSUPPORTED); needs 4096 k' below about M / 2. doc/numerics.md sec. 3. Checked by the call that uses it.
+ */
+OZG_API ozg_accuracy ozg_accurate(int s);
+
+/*
  * ozg_native() - as good as a native product, proven, for any finite input (grade A):
  *
  *     |error| <= f(k) u (|alpha| |A| |B| + |beta| |C|) + 2^-1075,   f(k) = sqrt(k) + 1,   u = 2^-53

@@ -104,8 +104,9 @@ typedef struct ozg_planes {
 typedef struct ozg_residues {
     uint8_t *base;
     size_t plane;
-    int64_t ld;       /* multiple of OZG_STRIP, so that a strip may be read as a whole */
-    uint32_t *floors; /* L of ozg_bound_passes(), laid out in the same way; NULL: not wanted */
+    int64_t ld;         /* multiple of OZG_STRIP, so that a strip may be read as a whole */
+    uint32_t *floors;   /* L of ozg_bound_passes(), laid out in the same way; NULL: not wanted */
+    uint64_t *ceilings; /* sums of ceilings, laid out in the same way; complex: the larger of Re and Im */
 } ozg_residues;
 
 #define OZG_STRIP 32
@@ -115,10 +116,10 @@ struct ozg_kernel;
 /* What all stages of one call share. */
 typedef struct ozg_stage {
     const struct ozg_kernel *kernel;
-    const ozg_rns *rns;
-    int kind;        /* OZG_BY_...: which entries are tested and repaired */
-    int width;       /* the largest of all lines */
-    uint64_t length; /* k' */
+    const ozg_rns *rns; /* NULL: split makes ceilings, for accurate scaling */
+    int kind;           /* OZG_BY_...: which entries are tested and repaired */
+    int width;          /* the largest of all lines */
+    uint64_t length;    /* k' */
     int64_t k;
     int threads;
     unsigned char *scratch; /* scratch_bytes for each thread */
@@ -142,6 +143,7 @@ typedef struct ozg_repairs {
  *   residuals      r1, r2, rmax, places of all lines, for their d
  *   split          lines [i0, i0 + lines) and elements [p0, p0 + count) to planes, padding included
  *   product        residues (+)= A B over count elements from element p0 of both planes; first: overwrite
+ *   ceilings       out->ceilings (+)= the product of planes that hold ceilings (split without rns)
  *   reconstruct    C(i, j) from the residues, but not where row i or column j is special; entries that the
  *                  accuracy asks to test are tested, and those that fail are computed exactly
  */
@@ -155,6 +157,8 @@ typedef struct ozg_backend {
                   int64_t count_lines, int64_t p0, int64_t count, const ozg_planes *out);
     void (*product)(const ozg_stage *st, const ozg_planes *a, int64_t a_p0, const ozg_planes *b, int64_t b_p0,
                     int64_t rows, int64_t columns, int64_t count, int first, const ozg_residues *out);
+    void (*ceilings)(const ozg_stage *st, const ozg_planes *a, const ozg_planes *b, int64_t rows,
+                     int64_t columns, int64_t count, int first, const ozg_residues *out);
     void (*reconstruct)(const ozg_stage *st, const ozg_residues *in, const ozg_lines *a, int64_t i0,
                         int64_t rows, const ozg_lines *b, int64_t j0, int64_t columns, void *c, int64_t ldc,
                         ozg_repairs *repairs);

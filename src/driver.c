@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "choose.h"
 #include "driver.h"
@@ -198,6 +199,7 @@ static ozg_residues residues_of(const ozg_plan *plan, unsigned char *work)
     r.base = work + plan->residues;
     r.ld = (plan->mt + OZG_STRIP - 1) / OZG_STRIP * OZG_STRIP;
     r.plane = (size_t)(r.ld * plan->nt);
+    r.ceilings = (uint64_t *)(void *)(work + plan->ceilings);
     r.floors = plan->shape.acc.kind == OZG_BY_NATIVE ? (uint32_t *)(void *)(work + plan->floors) : NULL;
     return r;
 }
@@ -212,12 +214,12 @@ static void scale_operand(const ozg_context *ctx, const ozg_stage *st, operand_s
         ctx->backend->norms(st, &op->lines);
 }
 
-/* D for a fixed width (or norms of plan->nmod moduli), and residual norms where they are wanted. */
+/* D for a fixed width or by norms (accurate scaling: set already), and residual norms where they are wanted. */
 static void set_exponents(const ozg_plan *plan, const ozg_stage *st, ozg_lines *lines, int residuals)
 {
     if (ozg_by_data(plan->shape.acc))
         ozg_scaling_norm(lines, plan->nmod, st->length);
-    else
+    else if (plan->shape.acc.kind != OZG_BY_ACCURATE)
         ozg_scaling_fixed(lines, plan->width);
     if (residuals)
         plan->ctx->backend->residuals(st, lines);
@@ -260,12 +262,55 @@ static int width_of(const ozg_lines *lines)
     return width;
 }
 
+/* The largest sums of ceilings of the rows and columns of a tile. */
+static void raise_largest(const ozg_residues *sums, int64_t rows, int64_t columns, uint64_t *of_rows,
+                          uint64_t *of_columns)
+{
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < rows; i++) {
+            const uint64_t x = sums->ceilings[i + j * sums->ld];
+
+            of_rows[i] = x > of_rows[i] ? x : of_rows[i];
+            of_columns[j] = x > of_columns[j] ? x : of_columns[j];
+        }
+}
+
+/* D by accurate scaling: the product of ceilings, tile by tile, before the first tile of C. [EA] Algorithm 2. */
+static void scale_accurately(const ozg_plan *plan, const ozg_stage *st, operand_state *a, operand_state *b,
+                             unsigned char *work)
+{
+    const ozg_backend *backend = plan->ctx->backend;
+    const ozg_shape *s = &plan->shape;
+    ozg_residues sums = residues_of(plan, work);
+    uint64_t *of_rows = sums.ceilings + sums.plane, *of_columns = of_rows + s->m;
+    ozg_stage ceilings = *st;
+
+    ceilings.rns = NULL;
+    memset(of_rows, 0, (size_t)(s->m + s->n) * sizeof *of_rows);
+    place_planes(plan, a, b, work);
+    for (int64_t i0 = 0; i0 < s->m; i0 += plan->mt)
+        for (int64_t j0 = 0; j0 < s->n; j0 += plan->nt) {
+            const int64_t rows = min64(plan->mt, s->m - i0), columns = min64(plan->nt, s->n - j0);
+
+            for (int64_t p0 = 0; p0 < s->k; p0 += plan->kt) {
+                const int64_t count = min64(plan->kt, s->k - p0);
+
+                backend->split(&ceilings, &st->kernel->a, &a->lines, i0, rows, p0, count, &a->planes);
+                backend->split(&ceilings, &st->kernel->b, &b->lines, j0, columns, p0, count, &b->planes);
+                backend->ceilings(&ceilings, &a->planes, &b->planes, rows, columns, count, p0 == 0, &sums);
+            }
+            raise_largest(&sums, rows, columns, of_rows + i0, of_columns + j0);
+        }
+    ozg_scaling_accurate(&a->lines, plan->nmod, of_rows);
+    ozg_scaling_accurate(&b->lines, plan->nmod, of_columns);
+}
+
 /* The scale stage: exponents of all lines, and what the accuracy and the report want to know of them.
  * *repairs: an estimate. */
 static ozg_status scale(ozg_plan *plan, ozg_stage *st, operand_state *a, operand_state *b,
                         unsigned char *work, int report, uint64_t *repairs)
 {
-    const int by_data = ozg_by_data(plan->shape.acc);
+    const int by_data = ozg_by_data(plan->shape.acc), accurate = plan->shape.acc.kind == OZG_BY_ACCURATE;
     ozg_status status;
 
     scale_operand(plan->ctx, st, a, by_data || report);
@@ -276,11 +321,13 @@ static ozg_status scale(ozg_plan *plan, ozg_stage *st, operand_state *a, operand
             return status;
         st->rns = plan->rns;
     }
+    if (accurate)
+        scale_accurately(plan, st, a, b, work);
     if (!a->prepared)
         set_exponents(plan, st, &a->lines, by_data || report);
     if (!b->prepared)
         set_exponents(plan, st, &b->lines, by_data || report);
-    if (by_data) {
+    if (by_data || accurate) {
         const int wa = width_of(&a->lines), wb = width_of(&b->lines);
 
         plan->width = wa > wb ? wa : wb;

@@ -104,6 +104,8 @@ static void choose(side *z, uint64_t *state)
  * parts exchanged. */
 enum { AS_GIVEN, AS_DOUBLES, AS_MAGNITUDES, AS_EXCHANGED };
 
+#define ALONE 16384 /* elements that are copied sooner than threads begin */
+
 typedef struct copy_job {
     const ozg_view *view;
     const int64_t *index;
@@ -151,8 +153,9 @@ static void copy_lines(const monitor *w, const side *of, const int64_t *index, i
                        void *out)
 {
     copy_job job = {&of->view, index, w->k, how, out};
+    const int threads = count * w->k < ALONE ? 1 : ozg_parallel_threads(w->ctx->threads);
 
-    ozg_parallel(ozg_parallel_threads(w->ctx->threads), count, copy_task, &job);
+    ozg_parallel(threads, count, copy_task, &job);
 }
 
 /* ---- the three products of a block --------------------------------------------------------------- */

@@ -137,6 +137,9 @@ ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type
     if (!is_a && side != 'B' && side != 'b')
         return ozg_fail(ctx, OZG_E_ARG, "argument 4 (side) must be 'A' or 'B'");
     status = check(ctx, &s, is_a ? 'A' : 'B', x, ldx);
+    if (!status && acc.kind == OZG_BY_ACCURATE)
+        status = ozg_fail(ctx, OZG_E_UNSUPPORTED,
+                          "accurate scaling depends on both operands; prepare with another accuracy");
     if (status)
         return status;
     op = calloc(1, sizeof *op);

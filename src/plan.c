@@ -52,6 +52,17 @@ ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accurac
                             acc.value, (long long)k, least);
         return OZG_OK;
     }
+    if (acc.kind == OZG_BY_ACCURATE) {
+        const int least = ozg_scaling_accurate_least(length);
+
+        *nmod = acc.value;
+        *width = 0;
+        if (least == 0 || acc.value < least)
+            return ozg_fail(ctx, OZG_E_UNSUPPORTED,
+                            "%d moduli are too few for accurate scaling at k = %lld; use at least %d",
+                            acc.value, (long long)k, least);
+        return OZG_OK;
+    }
     *width = acc.value;
     *nmod = ozg_moduli_for_width(acc.value, length);
     if (*nmod == 0)
@@ -132,7 +143,8 @@ static size_t place(ozg_plan *plan)
     const ozg_kernel *kernel = plan->kernel;
     const ozg_shape *s = &plan->shape;
     const int complex_ = ozg_type_complex(s->type), planes = ozg_plan_planes(s->type, s->acc, plan->nmod);
-    const int by_data = ozg_by_data(s->acc), native = s->acc.kind == OZG_BY_NATIVE;
+    const int by_data = ozg_by_data(s->acc), native = s->acc.kind == OZG_BY_NATIVE,
+              accurate = s->acc.kind == OZG_BY_ACCURATE;
     const size_t entries = (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt);
     size_t at = 0;
 
@@ -151,6 +163,8 @@ static size_t place(ozg_plan *plan)
     at = ozg_round_up(at, OZG_ALIGN);
     plan->floors = at;
     at += native ? entries * sizeof(uint32_t) * (size_t)(1 + complex_) : 0;
+    plan->ceilings = at = ozg_round_up(at, OZG_ALIGN);
+    at += accurate ? ozg_round_up((entries + (size_t)s->m + (size_t)s->n) * sizeof(uint64_t), OZG_ALIGN) : 0;
     plan->scratch = at;
     plan->scratch_bytes =
         ozg_round_up(plan->ctx->backend->scratch_bytes(kernel, complex_, plan->mt, plan->nt), OZG_ALIGN);
@@ -330,6 +344,11 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
 ozg_accuracy ozg_moduli(int s)
 {
     return (ozg_accuracy){OZG_BY_MODULI, s};
+}
+
+ozg_accuracy ozg_accurate(int s)
+{
+    return (ozg_accuracy){OZG_BY_ACCURATE, s};
 }
 
 ozg_accuracy ozg_width(int t)

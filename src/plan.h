@@ -22,7 +22,7 @@ struct ozg_plan {
     size_t scratch_bytes; /* of each thread */
     size_t workspace;     /* bytes, with slack to align the caller's */
     /* what follows are places in the workspace */
-    size_t lines_a, lines_b, shifts, sample, planes_a, planes_b, residues, floors, scratch;
+    size_t lines_a, lines_b, shifts, sample, planes_a, planes_b, residues, floors, ceilings, scratch;
 };
 
 /* ozg_plan_make() - decides. m, n, k > 0, the shape checked. Errors: OZG_E_UNSUPPORTED, OZG_E_WORKSPACE,

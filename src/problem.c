@@ -42,10 +42,11 @@ static int normalise_trans(char *trans)
 
 static ozg_status check_accuracy(ozg_accuracy acc, int number, char *error, size_t size)
 {
-    if (acc.kind == OZG_BY_MODULI) {
+    if (acc.kind == OZG_BY_MODULI || acc.kind == OZG_BY_ACCURATE) {
         if (acc.value < OZG_NMOD_MIN || acc.value > OZG_NMOD_MAX)
-            return wrong(error, size, "argument %d: ozg_moduli(%d) is outside %d..%d moduli", number,
-                         acc.value, OZG_NMOD_MIN, OZG_NMOD_MAX);
+            return wrong(error, size, "argument %d: %s(%d) is outside %d..%d moduli", number,
+                         acc.kind == OZG_BY_MODULI ? "ozg_moduli" : "ozg_accurate", acc.value, OZG_NMOD_MIN,
+                         OZG_NMOD_MAX);
         return OZG_OK;
     }
     if (acc.kind == OZG_BY_WIDTH) {

@@ -18,6 +18,15 @@ void ozg_scaling_fixed(ozg_lines *lines, int width);
  */
 int ozg_scaling_norm(ozg_lines *lines, int s, uint64_t length);
 
+/*
+ * ozg_scaling_accurate() - d = 6 - e + g, where g is the largest integer with 4^g r <= Q(s) and r the largest
+ * entry of the line's row or column of the product of ceilings ceil(2^(6 - e) |x|); r = 0: the line takes no
+ * part. [EA] Algorithm 2. Needs s >= ozg_scaling_accurate_least(): 4096 k' <= Q(s), since rounding to nearest
+ * is safe for g >= 0 only.
+ */
+void ozg_scaling_accurate(ozg_lines *lines, int s, const uint64_t *largest);
+int ozg_scaling_accurate_least(uint64_t length);
+
 /* ozg_scaling_least() - the fewest moduli for which g >= 0 for all data: 4^nu k' <= Q(s). 0: 49 are not
  * enough. */
 int ozg_scaling_least(uint64_t length);

@@ -172,11 +172,13 @@ ozg_accuracy accuracy_parse(const char *text, char type, int64_t k)
         return ozg_rounded();
     if (strncmp(text, "moduli=", 7) == 0)
         return ozg_moduli((int)parse_int(text + 7, "--accuracy moduli", 2, 49));
+    if (strncmp(text, "accurate=", 9) == 0)
+        return ozg_accurate((int)parse_int(text + 9, "--accuracy accurate", 2, 49));
     if (strncmp(text, "width=", 6) == 0)
         return ozg_width(parse_width(text + 6, type, k));
     if (strncmp(text, "bits=", 5) == 0)
         return ozg_moduli(for_bits(type, k, (int)parse_int(text + 5, "--accuracy bits", 1, 200)));
-    fail("--accuracy is '%s': give native, rounded, moduli=N, width=T or bits=B", text);
+    fail("--accuracy is '%s': give native, rounded, moduli=N, accurate=N, width=T or bits=B", text);
 }
 
 int type_complex(char type)

@@ -62,7 +62,7 @@ struct scalar {
 /* parse_scalar() - "x" or "x,y" (real and imaginary part). */
 struct scalar parse_scalar(const char *text, const char *what);
 
-/* accuracy_parse() - "native", "rounded", "moduli=N", "width=T" or "bits=B"; NULL: native. */
+/* accuracy_parse() - "native", "rounded", "moduli=N", "accurate=N", "width=T" or "bits=B"; NULL: native. */
 ozg_accuracy accuracy_parse(const char *text, char type, int64_t k);
 
 /* default_bits() - the bits behind the default accuracy: 53 for d and z, 24 for s and c. */

@@ -34,7 +34,7 @@ enum {
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "the product (needed): .h5, .npy or .mtx", 0},
     {"accuracy", KEY_ACCURACY, "WHAT", 0,
-     "native (default), rounded, moduli=N, width=T or bits=B", 0},
+     "native (default), rounded, moduli=N, accurate=N, width=T or bits=B", 0},
     {"transa", KEY_TRANSA, "n|t|c", 0, "op(A): as it is, transposed, conjugate transposed", 0},
     {"transb", KEY_TRANSB, "n|t|c", 0, "op(B) likewise", 0},
     {"alpha", KEY_ALPHA, "X[,Y]", 0, "factor of the product, real and imaginary part (default 1)", 0},

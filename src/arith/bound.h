@@ -140,6 +140,16 @@ static inline uint32_t ozg_floor(uint64_t bits, int32_t s)
 
 #define OZG_FLOOR_BITS(complex_) ((complex_) ? 6 : 7) /* Re + Im must fit 7 bits */
 
+/* ozg_ceiling() - the same rounded up, for accurate scaling: at most 2^6 if s = 6 - e. */
+#define OZG_CEILING_BITS 6
+
+static inline uint32_t ozg_ceiling(uint64_t bits, int32_t s)
+{
+    const ozg_fp x = ozg_fp_of_bits(bits);
+
+    return (uint32_t)ozg_ceil_shift(x.mant, -(x.exp + s));
+}
+
 /*
  * ozg_bound_key() - bound 2^exp, rounded up, as an integer that orders like it: mantissa of 24 bits below the
  * exponent plus OZG_BOUND_KEY. 0 for 0.

@@ -21,6 +21,8 @@ void ozg_cpu_split(const ozg_stage *st, const ozg_layout *layout, const ozg_line
 void ozg_cpu_product(const ozg_stage *st, const ozg_planes *a, int64_t a_p0, const ozg_planes *b,
                      int64_t b_p0, int64_t rows, int64_t columns, int64_t count, int first,
                      const ozg_residues *out);
+void ozg_cpu_ceilings(const ozg_stage *st, const ozg_planes *a, const ozg_planes *b, int64_t rows,
+                      int64_t columns, int64_t count, int first, const ozg_residues *out);
 void ozg_cpu_reconstruct(const ozg_stage *st, const ozg_residues *in, const ozg_lines *a, int64_t i0,
                          int64_t rows, const ozg_lines *b, int64_t j0, int64_t columns, void *c, int64_t ldc,
                          ozg_repairs *repairs);

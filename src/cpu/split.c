@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cpu/parts.h"
+#include "cpu/stages.h"
 #include "parallel.h"
 
 #define SPLIT_ELEMENTS 1024 /* elements along k of a task; a multiple of every step */
@@ -37,7 +38,7 @@ static void gather_line(const split_job *job, int64_t line, int64_t p, ozg_batch
 {
     const ozg_view *v = &job->all->view;
     const int single = ozg_type_single(v->type), complex_ = ozg_type_complex(v->type), kr = job->layout->kr;
-    const int32_t bits = OZG_FLOOR_BITS(complex_);
+    const int32_t bits = job->st->rns ? OZG_FLOOR_BITS(complex_) : OZG_CEILING_BITS;
     const int64_t left = line < job->lines ? job->count - p : 0;
     const int here = left > kr ? kr : left > 0 ? (int)left : 0;
     int64_t index = here ? (job->i0 + line) * v->line_stride + (job->p0 + p) * v->step : 0;
@@ -48,10 +49,11 @@ static void gather_line(const split_job *job, int64_t line, int64_t p, ozg_batch
             complex_ ? ozg_load_bits(v->x, single, 2 * index + 1) ^ (v->conj ? OZG_F64_SIGN : 0) : 0;
     }
     for (int q = 0; q < here; q++) {
-        const int32_t shift = v->shift ? v->shift[job->p0 + p + q] : 0, i = job->all->d[job->i0 + line];
+        const int32_t shift = v->shift ? v->shift[job->p0 + p + q] : 0;
+        const int32_t d = job->all->d[job->i0 + line], exponent = job->all->e[job->i0 + line];
 
-        batch->d[e + q] = i == OZG_D_NONE ? i : i + shift;
-        batch->s[e + q] = i == OZG_D_NONE ? i : bits - job->all->e[job->i0 + line] + shift;
+        batch->d[e + q] = d == OZG_D_NONE ? d : d + shift;
+        batch->s[e + q] = exponent == OZG_E_NONE ? OZG_E_NONE : bits - exponent + shift;
     }
     for (int q = here; q < kr; q++) {
         batch->d[e + q] = batch->s[e + q] = OZG_D_NONE;
@@ -109,6 +111,10 @@ static void split_batch(const split_job *job, const ozg_batch *batch, unsigned c
     const int complex_ = st->scalars.complex_;
     const size_t plane = job->out->plane;
 
+    if (!st->rns) {
+        ozg_ceilings(job->layout, complex_, batch, out, plane);
+        return;
+    }
     st->kernel->split(st->rns, st->width, job->layout, complex_, batch, out, plane);
     if (st->kind == OZG_BY_NATIVE)
         st->kernel->floors(job->layout, complex_, batch,

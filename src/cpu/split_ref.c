@@ -65,3 +65,13 @@ void ozg_floors_ref(const ozg_layout *layout, int complex_, const ozg_batch *bat
         store_word(layout, out + 2 * plane, e, (int32_t)(re + im));
     }
 }
+
+void ozg_ceilings(const ozg_layout *layout, int complex_, const ozg_batch *batch, unsigned char *out,
+                  size_t plane)
+{
+    for (int e = 0; e < batch->count; e++) {
+        store_word(layout, out, e, (int32_t)ozg_ceiling(batch->re[e], batch->s[e]));
+        if (complex_)
+            store_word(layout, out + plane, e, (int32_t)ozg_ceiling(batch->im[e], batch->s[e]));
+    }
+}

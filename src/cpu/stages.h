@@ -23,6 +23,10 @@ ozg_crt_fn ozg_crt_ref, ozg_crt_avx2, ozg_crt_avx512;
 ozg_round_fn ozg_round_ref, ozg_round_avx2, ozg_round_avx512;
 ozg_bounds_fn ozg_bounds_ref, ozg_bounds_avx2, ozg_bounds_avx512;
 
+/* ozg_ceilings() - the ceilings of accurate scaling of a batch; those of Im, if any, to out + plane. */
+void ozg_ceilings(const ozg_layout *layout, int complex_, const ozg_batch *batch, unsigned char *out,
+                  size_t plane);
+
 /* ozg_exponent_shifted() - e of line i, finite, with the shifts of the view; OZG_E_NONE if it is all zero. */
 int32_t ozg_exponent_shifted(const ozg_view *v, int64_t k, int64_t i);
 

@@ -119,6 +119,7 @@ typedef struct ozg_stage {
     const ozg_rns *rns; /* NULL: split makes ceilings, for accurate scaling */
     int kind;           /* OZG_BY_...: which entries are tested and repaired */
     int width;          /* the largest of all lines */
+    int reported;       /* somebody wants to know the largest bound */
     uint64_t length;    /* k' */
     int64_t k;
     int threads;

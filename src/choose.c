@@ -3,7 +3,7 @@
  *
  * The sample is up to 32 lines a side, evenly among those that take part, and all pairs of them. For s moduli
  * the lines are scaled as all lines would be; their residuals give the bound of each pair, and floors of the
- * elements (arith/bound.h) give a lower bound of |A||B| and an estimate of AB. The cost of s is
+ * elements (arith/bound.h) give a lower bound of |A||B| and, with more bits, an estimate of AB. The cost of s is
  *
  *     native    s + REPAIR (share of pairs that fail)              in products of the size of the problem
  *     rounded   s + the time of repairs in the same unit, from the chance that the rounding is in doubt
@@ -21,16 +21,20 @@
 #include "scaling.h"
 
 /* Part of the definition of native results. */
-#define SAMPLE_LINES 32 /* of a side at most; an eighth of all, if that is at least 4 */
-#define SAMPLE_LEAST 4  /* fewer only if there are fewer */
-#define REPAIR       64 /* products that the exact computation of all entries costs */
-#define START_DOUBLE 14 /* moduli at which the search begins */
+#define SAMPLE_LINES 32  /* of a side at most; an eighth of all, if that is at least 4 */
+#define SAMPLE_LEAST 4   /* fewer only if there are fewer */
+#define REPAIR       256 /* products that the exact computation of all entries costs */
+#define START_DOUBLE 14  /* moduli at which the search begins */
 #define START_SINGLE 8
 #define SHIFT_MOST   512 /* of an element along k */
 
 /* Rough times of an exact entry: of itself, and of each place. They decide the time of rounded alone. */
 #define REPAIR_NS 300.0
 #define PLACE_NS  12.0
+
+#define FLOOR_BITS 31 /* of the sampled elements */
+
+#define ZERO (INT16_MIN / 2) /* exponent of 0, below all others */
 
 #define UNIT  1024 /* of costs */
 #define PIECE 8192 /* components of a line that are looked at together; an even number */
@@ -43,7 +47,8 @@ typedef struct side {
     const int16_t *shift; /* of all elements, or NULL */
     int64_t begin, count; /* the elements of the piece; count 0: none loaded */
     uint64_t *bits;       /* the piece: PIECE components a line, as doubles */
-    int16_t *floor;       /* floors with the sign */
+    int32_t *floor;       /* floor(|x| 2^(31 - e)) with the sign */
+    int16_t *exponent;    /* of each component, less e; ZERO for 0 */
     /* the arrays of lines */
     uint8_t special[SAMPLE_LINES];
     int32_t e[SAMPLE_LINES], d[SAMPLE_LINES];
@@ -58,8 +63,12 @@ typedef struct sample {
     const ozg_stage *st;
     side a, b;
     int64_t piece; /* elements */
-    /* Of each pair and component: sum |x||y| and |sum x y| of floors, in units of 2^(2 (e - b)). */
+    /*
+     * Of each pair and component: L of ozg_bound_passes() times 2^c, |sum x y| about in units of
+     * 2^(e_i + e_j - 31), and the largest exponent of a term, less e_i + e_j.
+     */
     uint64_t magnitude[SAMPLE_LINES][SAMPLE_LINES][2], value[SAMPLE_LINES][SAMPLE_LINES][2];
+    int16_t term[SAMPLE_LINES][SAMPLE_LINES][2];
     uint64_t repairs; /* what cost() expects of the pairs, times UNIT */
 } sample;
 
@@ -83,7 +92,8 @@ size_t ozg_choose_bytes(char type, int64_t m, int64_t n, int64_t k)
     const int64_t components = piece_of(type, k) * (1 + ozg_type_complex(type));
 
     return sizeof(sample) + 64 +
-           (size_t)((sample_lines(m) + sample_lines(n)) * components) * (sizeof(uint64_t) + sizeof(int16_t));
+           (size_t)((sample_lines(m) + sample_lines(n)) * components) *
+               (sizeof(uint64_t) + sizeof(int32_t) + sizeof(int16_t));
 }
 
 /* ---- the lines ---------------------------------------------------------------------------------- */
@@ -169,10 +179,16 @@ static void open_side(side *z, const ozg_lines *all, int64_t piece, unsigned cha
     *memory += (size_t)components * sizeof *z->bits;
 }
 
-static void set_floor_memory(sample *z, int16_t *memory)
+static void set_floor_memory(sample *z, int32_t *memory)
 {
+    const int64_t components = z->piece * (1 + z->st->scalars.complex_);
+    const int64_t of_a = sample_lines(z->a.all->count) * components,
+                  of_b = sample_lines(z->b.all->count) * components;
+
     z->a.floor = memory;
-    z->b.floor = memory + sample_lines(z->a.all->count) * z->piece * (1 + z->st->scalars.complex_);
+    z->b.floor = memory + of_a;
+    z->a.exponent = (int16_t *)(void *)(memory + of_a + of_b);
+    z->b.exponent = z->a.exponent + of_a;
 }
 
 /* sum[q] += part[q], the norms of pieces of a line */
@@ -223,43 +239,75 @@ static void set_floors(side *x)
         for (int64_t p = 0; p < parts * x->lines.k; p++) {
             const int64_t at = q * v->line_stride * parts + p;
             const int32_t shift = v->shift ? v->shift[p / parts] : 0;
-            const int32_t f = (int32_t)ozg_floor(x->bits[at], OZG_FLOOR_BITS(complex_) - x->e[q] + shift);
+            const int32_t f = (int32_t)ozg_floor(x->bits[at], FLOOR_BITS - x->e[q] + shift);
 
-            x->floor[at] = (int16_t)(x->bits[at] >> 63 ? -f : f);
+            x->floor[at] = x->bits[at] >> 63 ? -f : f;
+            x->exponent[at] =
+                (int16_t)(x->bits[at] << 1 ? ozg_exponent(x->bits[at] & ~OZG_F64_SIGN) - x->e[q] + shift
+                                           : ZERO);
         }
 }
 
-/* sums[0] += sum x y, sums[1] += sum |x y| over n numbers, step apart. */
-static void add_products(const int16_t *x, const int16_t *y, int64_t n, int step, int64_t sums[2])
+/* sums[0] += sum x y 2^-31, sums[1] += sum of the products of the leading bits, over n numbers, step apart. */
+static void add_products(const int32_t *x, const int32_t *y, int64_t n, int step, int leading,
+                         int64_t sums[2])
 {
-    int32_t value = 0, magnitude = 0; /* at most 8192 * 127^2 */
+    const int down = FLOOR_BITS - leading;
+    int64_t value = 0, magnitude = 0;
 
     for (int64_t p = 0; p < n; p++) {
-        const int32_t product = x[p * step] * y[p * step];
+        const int32_t a = x[p * step], b = y[p * step];
+        const int32_t la = (a < 0 ? -a : a) >> down, lb = (b < 0 ? -b : b) >> down;
 
-        value += product;
-        magnitude += product < 0 ? -product : product;
+        value += (int64_t)a * b / (INT64_C(1) << FLOOR_BITS);
+        magnitude += la * lb;
     }
     sums[0] += value;
     sums[1] += magnitude;
 }
 
-/* Components Re and Im of a pair over the piece: {sum, sum of magnitudes} each. */
-static void add_pair(const sample *z, int i, int j, int64_t sums[2][2])
+/* The largest exponent of a term over n numbers, step apart; at least `most`. */
+static int16_t largest_term(const int16_t *x, const int16_t *y, int64_t n, int step, int16_t most)
+{
+    for (int64_t p = 0; p < n; p++) {
+        const int16_t sum = (int16_t)(x[p * step] + y[p * step]);
+
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+/* The same of both components of a pair. */
+static void raise_terms(const sample *z, int i, int j, int16_t term[2])
 {
     const int complex_ = z->st->scalars.complex_, step = 1 + complex_;
     const int64_t n = z->a.lines.k;
-    const int16_t *x = z->a.floor + i * z->piece * step, *y = z->b.floor + j * z->piece * step;
-    int64_t negative[2] = {0, 0};
+    const int16_t *x = z->a.exponent + i * z->piece * step, *y = z->b.exponent + j * z->piece * step;
 
-    add_products(x, y, n, step, sums[0]);
+    term[0] = largest_term(x, y, n, step, term[0]);
     if (!complex_)
         return;
-    add_products(x + 1, y + 1, n, step, negative); /* Re = xr yr - xi yi */
+    term[0] = largest_term(x + 1, y + 1, n, step, term[0]);
+    term[1] = largest_term(x, y + 1, n, step, term[1]);
+    term[1] = largest_term(x + 1, y, n, step, term[1]);
+}
+
+/* Components Re and Im of a pair over the piece: {sum, sum of magnitudes} each. */
+static void add_pair(const sample *z, int i, int j, int64_t sums[2][2])
+{
+    const int complex_ = z->st->scalars.complex_, step = 1 + complex_, bits = OZG_FLOOR_BITS(complex_);
+    const int64_t n = z->a.lines.k;
+    const int32_t *x = z->a.floor + i * z->piece * step, *y = z->b.floor + j * z->piece * step;
+    int64_t negative[2] = {0, 0};
+
+    add_products(x, y, n, step, bits, sums[0]);
+    if (!complex_)
+        return;
+    add_products(x + 1, y + 1, n, step, bits, negative); /* Re = xr yr - xi yi */
     sums[0][0] -= negative[0];
     sums[0][1] += negative[1];
-    add_products(x, y + 1, n, step, sums[1]); /* Im = xr yi + xi yr */
-    add_products(x + 1, y, n, step, sums[1]);
+    add_products(x, y + 1, n, step, bits, sums[1]); /* Im = xr yi + xi yr */
+    add_products(x + 1, y, n, step, bits, sums[1]);
 }
 
 static uint64_t absolute(int64_t x)
@@ -274,6 +322,8 @@ static void set_pairs(sample *z)
     for (int i = 0; i < z->a.lines.count; i++) {
         memset(z->value[i], 0, (size_t)z->b.lines.count * sizeof *z->value[i]);
         memset(z->magnitude[i], 0, (size_t)z->b.lines.count * sizeof *z->magnitude[i]);
+        for (int j = 0; j < z->b.lines.count; j++)
+            z->term[i][j][0] = z->term[i][j][1] = 2 * ZERO;
     }
     for (int64_t p = 0; p < k; p += z->piece) {
         const int64_t count = k - p < z->piece ? k - p : z->piece;
@@ -287,6 +337,7 @@ static void set_pairs(sample *z)
                 int64_t sums[2][2] = {{0, 0}, {0, 0}};
 
                 add_pair(z, i, j, sums);
+                raise_terms(z, i, j, z->term[i][j]);
                 for (int part = 0; part < 2;
                      part++) { /* value: two's complement until all pieces are added */
                     z->value[i][j][part] += (uint64_t)sums[part][0];
@@ -325,32 +376,59 @@ static void set_residuals(const sample *z, side *x, int s)
         ozg_norms_factors(&sum[q], 16, c, &x->r1[q], &x->r2[q], &x->rmax[q]);
 }
 
-/* Does native grade fail for the pair? */
+/*
+ * |AB| of a pair is about *z 2^(e_i + e_j - 31 + *q): by the sum, and where that has no bits left, by the largest
+ * term. z < 2^47.
+ */
+static void pair_value(const sample *s, int i, int j, int part, uint64_t *z, int32_t *q)
+{
+    const int c = ozg_bound_unit(s->st->length);
+
+    *z = s->value[i][j][part] >> c;
+    *q = c;
+    if (s->value[i][j][part] >> 8 || s->term[i][j][part] < ZERO)
+        return;
+    *z = 1 << 20;
+    *q = s->term[i][j][part] - 1 + FLOOR_BITS - 20;
+}
+
+/* Does native grade fail for the pair? As passes_native() of the reconstruct stage, with an estimate of c^. */
 static int pair_fails(const sample *z, int i, int j, uint64_t bound, int32_t least)
 {
-    const int complex_ = z->st->scalars.complex_, c = ozg_bound_unit(z->st->length);
-    const int32_t shift = ozg_bound_shift(z->st->scalars.single, complex_, z->st->length);
+    const int single = z->st->scalars.single, complex_ = z->st->scalars.complex_,
+              c = ozg_bound_unit(z->st->length);
+    const uint32_t f = ozg_native_factor(z->st->k);
     int fails = 0;
 
-    for (int part = 0; part <= complex_; part++)
-        fails |= !ozg_bound_passes(bound, ozg_native_factor(z->st->k),
-                                   (uint32_t)(z->magnitude[i][j][part] >> c), shift, least);
+    for (int part = 0; part <= complex_; part++) {
+        uint64_t value;
+        int32_t q;
+
+        pair_value(z, i, j, part, &value, &q); /* c^ = value 2^(least + most - 31 + q) */
+        fails |= !ozg_bound_passes(bound, f, (uint32_t)(z->magnitude[i][j][part] >> c), single, complex_, c,
+                                   least) &&
+                 !ozg_bound_passes_value(bound, f, value, least - FLOOR_BITS + q, single, c, 0);
+    }
     return fails;
 }
 
 /*
  * The chance that the rounding of the pair is in doubt: 2 bound / ulp, where AB is about value
- * 2^(e_i + e_j - 2 b), ulp about 2^(1 - p) of it, and the bound 2^(-D-E) bound 2^(most + 2 c - 32).
+ * 2^(e_i + e_j - 31), ulp about 2^(1 - p) of it, and the bound 2^(-D-E) bound 2^(most + 2 c - 32).
  */
 static double pair_doubt(const sample *z, int i, int j, uint64_t bound, int32_t least)
 {
     const int complex_ = z->st->scalars.complex_, c = ozg_bound_unit(z->st->length);
-    const int32_t shift =
-        2 * c - 32 + (z->st->scalars.single ? 24 : 53) + 2 * OZG_FLOOR_BITS(complex_) - least;
+    const int32_t shift = 2 * c - 32 + (z->st->scalars.single ? 24 : 53) + FLOOR_BITS - least;
     double doubt = 0;
 
-    for (int part = 0; part <= complex_; part++)
-        doubt += ldexp((double)bound, shift) / (double)(z->value[i][j][part] + 1);
+    for (int part = 0; part <= complex_; part++) {
+        uint64_t value;
+        int32_t q;
+
+        pair_value(z, i, j, part, &value, &q);
+        doubt += ldexp((double)bound, shift - q) / ((double)value + 0.5);
+    }
     return doubt < 1 ? doubt : 1;
 }
 
@@ -495,7 +573,7 @@ ozg_choice ozg_choose(const ozg_stage *st, const ozg_lines *a, const ozg_lines *
     z->piece = piece_of(a->view.type, a->k);
     open_side(&z->a, a, z->piece, &rest);
     open_side(&z->b, b, z->piece, &rest);
-    set_floor_memory(z, (int16_t *)rest);
+    set_floor_memory(z, (int32_t *)(void *)rest);
     pairs = (uint64_t)(z->a.lines.count * z->b.lines.count);
     if (pairs == 0)
         return choice;

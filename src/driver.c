@@ -64,6 +64,7 @@ static ozg_stage stage_of(const ozg_kernel *kernel, const ozg_rns *rns, const oz
     st.kernel = kernel;
     st.rns = rns;
     st.kind = s->acc.kind;
+    st.reported = 0;
     st.width = width;
     st.length = ozg_dot_length(s->type, s->k);
     st.k = s->k;
@@ -351,6 +352,7 @@ ozg_status ozg_driver_run(const ozg_plan *made, const ozg_data *data, void *work
     ozg_status status;
 
     set_scalars(&st.scalars, data);
+    st.reported = report != NULL;
     status = scale(&plan, &st, &a, &b, work, report != NULL, &estimate);
     if (status)
         return status;

@@ -11,8 +11,10 @@
  * R is RN(alpha AB + H) + L, where H + L = beta C0 - C in two doubles. With beta = 0 that is H = -C, L = 0,
  * and R is RN(X - C). Else L is off by 2^-50 of the roundings that it collects, far below u W.
  *
- * All terms of W are positive, so that the native bound is a relative error of W, below 2^-34 at any k. (Few
- * bits a line would not do: a product of entries that are all small in their lines would lose all of them.)
+ * All terms of W are positive, so that the native bound is a relative error of W, below 2^-34 at any k.
+ * Before, magnitudes are cut to their leading 12 bits, which makes W smaller by a factor of at least
+ * (1 - 2^-11)^2, and lets native accuracy do with few moduli. (Few bits of a whole line would not do: the
+ * product of entries that are all small in their lines would lose all of them.)
  *
  * SPDX-License-Identifier: MIT
  */
@@ -39,10 +41,11 @@ enum { NUMBER_LINES = 17, NUMBER_RESULT = 19 };
 #define LENGTH_MOST  (INT64_C(1) << 48) /* more than any memory holds: sizes in bytes stay below 2^63 */
 
 /*
- * Bits that products for R keep. Usual data then lose none, though X - C cancels all leading bits, which the
- * library's own choice from a sample does not know; entries that are in doubt all the same are repaired.
+ * Bits that products for R keep. X - C cancels all leading bits, which the library's own choice from a sample
+ * does not know: entries of lines that then lose bits are all repaired. With these few of usual data are, and
+ * more moduli would cost more than that.
  */
-#define RESIDUAL_BITS 96
+#define RESIDUAL_BITS 64
 
 /* Rows of op(A), or columns of op(B): index[0..chosen) are those to be checked, then come the others. */
 typedef struct side {
@@ -100,8 +103,8 @@ static void choose(side *z, uint64_t *state)
 
 /* ---- copies of lines ---------------------------------------------------------------------------- */
 
-/* How numbers are copied: as they are; as doubles; their magnitudes as doubles; these with real and imaginary
- * parts exchanged. */
+/* How numbers are copied: as they are; as doubles; the leading bits of their magnitudes as doubles; so, but
+ * with real and imaginary parts exchanged. */
 enum { AS_GIVEN, AS_DOUBLES, AS_MAGNITUDES, AS_EXCHANGED };
 
 #define ALONE 16384 /* elements that are copied sooner than threads begin */
@@ -122,6 +125,13 @@ static void copy_float(const void *x, int64_t at, int flip, void *out, int64_t t
     memcpy(&bits, (const char *)x + 4 * at, 4);
     bits ^= (uint32_t)flip << 31;
     memcpy((char *)out + 4 * to, &bits, 4);
+}
+
+/* The leading 12 bits of a magnitude; subnormal numbers stay. */
+static uint64_t leading_bits(uint64_t bits)
+{
+    bits &= ~OZG_F64_SIGN;
+    return bits >> 52 ? bits >> 41 << 41 : bits;
 }
 
 static void copy_task(void *arg, int64_t q, int thread)
@@ -145,7 +155,7 @@ static void copy_task(void *arg, int64_t q, int thread)
                 continue;
             }
             bits = ozg_load_bits(v->x, single, at) ^ (flip ? OZG_F64_SIGN : 0);
-            ozg_store_bits(job->out, 0, to, job->how >= AS_MAGNITUDES ? bits & ~OZG_F64_SIGN : bits);
+            ozg_store_bits(job->out, 0, to, job->how >= AS_MAGNITUDES ? leading_bits(bits) : bits);
         }
 }
 
@@ -418,13 +428,6 @@ static ozg_status check_lines(monitor *w, const side *chosen, const side *others
     return status;
 }
 
-static ozg_status no_memory(monitor *w)
-{
-    return ozg_fail(w->ctx, OZG_E_NOMEM,
-                    "no memory to check %lld rows and %lld columns of inner dimension %lld",
-                    (long long)w->rows.chosen, (long long)w->columns.chosen, (long long)w->k);
-}
-
 /* Memory for the largest block and the numbers of lines, one piece; NULL: none. */
 static void *allocate(monitor *w)
 {
@@ -463,7 +466,8 @@ static ozg_status run(monitor *w, uint64_t seed)
     ozg_status status;
 
     if (!memory)
-        return no_memory(w);
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory to check %lld rows and %lld columns; use fewer lines",
+                        (long long)w->rows.chosen, (long long)w->columns.chosen);
     choose(&w->rows, &seed);
     choose(&w->columns, &seed);
     ctx->repair_limit = UINT64_MAX;

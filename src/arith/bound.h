@@ -94,16 +94,9 @@ static inline uint64_t ozg_bound(const ozg_factors *a, const ozg_factors *b)
     return sum ? sum + (sum >> 24) + 1 : 0;
 }
 
-/*
- * ozg_bound_passes() - the entry is proven to be of native grade: 2^(-D-E) times the bound is at most F 2^-p
- * (|A||B|)_ij, of which L 2^(e_i + e_j - 2 b + c) is a lower bound (ozg_floor). least: the smaller w of the
- * two lines; p: 53, single 24. F <= 2^17, L < 2^31.
- */
-static inline int ozg_bound_passes(uint64_t bound, uint32_t f, uint32_t l, int32_t shift, int32_t least)
+/* bound 2^shift <= right? */
+static inline int ozg_bound_fits(uint64_t bound, uint64_t right, int32_t shift)
 {
-    const uint64_t right = (uint64_t)f * l;
-
-    shift -= least; /* bound 2^shift <= right? */
     if (bound == 0)
         return 1;
     if (shift >= 0)
@@ -111,10 +104,30 @@ static inline int ozg_bound_passes(uint64_t bound, uint32_t f, uint32_t l, int32
     return right != 0 && (ozg_bit_length(right) - shift > 63 || bound <= right << -shift);
 }
 
-/* The shift of ozg_bound_passes(): c - 32 + p + 2 b. */
-static inline int32_t ozg_bound_shift(int single, int complex_, uint64_t length)
+/*
+ * The entry is proven to be of native grade if its error is at most F 2^-p |A||B|, p = 53 (single 24). With the
+ * error at most 2^(-D-E) bound 2^(most + 2 c - 32), most and least the larger and the smaller of the two
+ * widths, this follows from
+ *
+ *     |A||B| >= L 2^(e_i + e_j - 2 b + c)      ozg_bound_passes(), L < 2^31 from floors (ozg_floor)
+ *     |A||B| >= |AB| >= |c^ 2^(-D-E)| - error  ozg_bound_passes_value(), |c^| >= z 2^q, z < 2^47
+ *
+ * since e - D = w - 2 D. The second needs bound (1 + F 2^-p) instead of bound.
+ */
+static inline int ozg_bound_passes(uint64_t bound, uint32_t f, uint32_t l, int single, int complex_, int c,
+                                   int32_t least)
 {
-    return ozg_bound_unit(length) - 32 + (single ? 24 : 53) + (complex_ ? 12 : 14);
+    return ozg_bound_fits(bound, (uint64_t)f * l, c - 32 + (single ? 24 : 53) + (complex_ ? 12 : 14) - least);
+}
+
+static inline int ozg_bound_passes_value(uint64_t bound, uint32_t f, uint64_t z, int32_t q, int single, int c,
+                                         int32_t most)
+{
+    const int p = single ? 24 : 53;
+
+    if (bound)
+        bound += (bound >> (p - 17)) + 1; /* F <= 2^17 */
+    return ozg_bound_fits(bound, f * z, most + 2 * c - 32 + p - q);
 }
 
 /* F = floor(sqrt k) <= f(k) - 1 of native grade, f(k) = sqrt(k) + 1. At most 2^17. */

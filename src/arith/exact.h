@@ -22,6 +22,7 @@
 typedef struct ozg_exact {
     int64_t digit[OZG_EXACT_DIGITS];
     uint32_t added; /* numbers since the last carry */
+    int low, high;  /* digits outside of low..high are 0 */
 } ozg_exact;
 
 static inline void ozg_exact_clear(ozg_exact *acc)
@@ -29,6 +30,8 @@ static inline void ozg_exact_clear(ozg_exact *acc)
     for (int i = 0; i < OZG_EXACT_DIGITS; i++)
         acc->digit[i] = 0;
     acc->added = 0;
+    acc->low = OZG_EXACT_DIGITS;
+    acc->high = -1;
 }
 
 /* All digits but the highest into [0, 2^32): the value stays. */
@@ -44,6 +47,7 @@ static inline void ozg_exact_carry(ozg_exact *acc)
     }
     acc->digit[OZG_EXACT_DIGITS - 1] += carry;
     acc->added = 0;
+    acc->high = OZG_EXACT_DIGITS - 1;
 }
 
 /* acc += (-1)^neg (hi 2^64 + lo) 2^exp, exp >= OZG_EXACT_LOWEST */
@@ -54,10 +58,12 @@ static inline void ozg_exact_add(ozg_exact *acc, uint64_t lo, uint64_t hi, int32
     const uint64_t top = bit ? hi >> (64 - bit) : 0, sign = neg ? UINT64_MAX : 0;
     const uint64_t low = lo << bit, high = hi << bit | (bit ? lo >> (64 - bit) : 0);
     const uint64_t part[5] = {low & 0xffffffff, low >> 32, high & 0xffffffff, high >> 32, top};
-    int64_t *digit = acc->digit + at / 32;
+    const int first = at / 32, last = first + 4 < OZG_EXACT_DIGITS ? first + 4 : OZG_EXACT_DIGITS - 1;
 
-    for (int i = 0; i < 5 && at / 32 + i < OZG_EXACT_DIGITS; i++)
-        digit[i] += (int64_t)((part[i] ^ sign) - sign);
+    for (int i = first; i <= last; i++)
+        acc->digit[i] += (int64_t)((part[i - first] ^ sign) - sign);
+    acc->low = first < acc->low ? first : acc->low;
+    acc->high = last > acc->high ? last : acc->high;
     if (++acc->added == UINT32_C(1) << 29)
         ozg_exact_carry(acc);
 }
@@ -101,6 +107,45 @@ static inline void ozg_exact_words(ozg_exact *acc, uint64_t *w, int *neg)
         w[i] = (((uint64_t)acc->digit[2 * i] | (uint64_t)acc->digit[2 * i + 1] << 32) ^ flip) + carry;
         carry &= w[i] == 0;
     }
+}
+
+/*
+ * ozg_exact_value() - the sum as a value, if it is short enough: the usual case. The digits stay as they are.
+ */
+static inline int ozg_exact_value(const ozg_exact *acc, ozg_value *v)
+{
+    const int first = acc->low & ~1, last = acc->high + 2; /* two digits more take the carries and the sign */
+    uint64_t flip, carry_in;
+    int64_t carry = 0;
+    int neg;
+
+    v->kind = OZG_FINITE;
+    v->neg = v->z.neg = 0;
+    v->z.n = 0;
+    v->x = 0;
+    if (acc->high < 0)
+        return 1;
+    if (last >= OZG_EXACT_DIGITS || last - first >= 2 * OZG_INT_WORDS)
+        return 0;
+    v->z.n = (last - first) / 2 + 1;
+    v->x = OZG_EXACT_LOWEST + 32 * first;
+    for (int i = 0; i < v->z.n; i++) {
+        const int64_t low = acc->digit[first + 2 * i] + carry, rest = low >= 0 ? low >> 32 : ~(~low >> 32);
+        const int at = first + 2 * i + 1;
+        const int64_t high = (at < OZG_EXACT_DIGITS ? acc->digit[at] : 0) + rest;
+
+        v->z.w[i] = (uint64_t)(low & INT64_C(0xffffffff)) | (uint64_t)high << 32;
+        carry = high >= 0 ? high >> 32 : ~(~high >> 32);
+    }
+    neg = carry < 0;
+    flip = neg ? UINT64_MAX : 0;
+    carry_in = (uint64_t)neg;
+    for (int i = 0; i < v->z.n; i++) { /* the magnitude */
+        v->z.w[i] = (v->z.w[i] ^ flip) + carry_in;
+        carry_in &= v->z.w[i] == 0;
+    }
+    v->z.neg = neg;
+    return 1;
 }
 
 /*
@@ -159,19 +204,23 @@ static inline uint64_t ozg_exact_component(const ozg_scalars *s, int part, ozg_e
                                            const uint64_t old[2])
 {
     const int complex_ = s->complex_;
-    ozg_exact_sum sum = {{0}};
+    ozg_exact_sum sum;
+    ozg_value v[2];
     int special = 0;
+
+    if (ozg_exact_value(&ab[0], &v[0]) && (!complex_ || ozg_exact_value(&ab[1], &v[1])))
+        return ozg_entry_component(s, part, v, old);
 
     for (int q = 0; q <= complex_; q++) /* a scalar 0 contributes nothing, not even 0 times Inf */
         special |= s->alpha[q].kind != OZG_FINITE || s->beta[q].kind != OZG_FINITE ||
                    (!ozg_scalar_is_zero(s->beta[q]) && ozg_is_special(old[part ^ q]));
     if (special) {
-        ozg_value v[2];
-
         v[0] = ozg_exact_sign(&ab[0]);
         v[1] = complex_ ? ozg_exact_sign(&ab[1]) : v[0];
         return ozg_entry_component(s, part, v, old);
     }
+    for (int i = 0; i < OZG_EXACT_SUM_WORDS; i++)
+        sum.w[i] = 0;
     for (int q = 0; q <= complex_; q++) { /* the scalar's component q meets component part ^ q */
         const int negate = q && !part;
 

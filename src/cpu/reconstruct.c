@@ -280,13 +280,42 @@ static int is_plain(const ozg_scalars *s)
 
 /* ---- tests -------------------------------------------------------------------------------------- */
 
+/* Native grade by |c^| itself: what data of a wide range need. */
+static int passes_value(const reconstruct_job *job, const strip *s, int e, int part, uint32_t f, int32_t most)
+{
+    ozg_value v = {0};
+    int top, bits;
+    uint64_t z;
+
+    value_moved(job, s, e, part, 0, &v);
+    for (top = v.z.n - 1; top > 0 && !v.z.w[top];)
+        top--;
+    bits = ozg_bit_length(v.z.w[top]);
+    z = bits > 47 ? v.z.w[top] >> (bits - 47) : v.z.w[top];
+    return ozg_bound_passes_value(s->bound[e], f, z, 64 * top + (bits > 47 ? bits - 47 : 0),
+                                  job->st->scalars.single, ozg_bound_unit(job->st->length), most);
+}
+
+/* Native grade of row e: all components. floors: L of the row. */
+static int passes_native(const reconstruct_job *job, const strip *s, int e, const uint32_t *floors,
+                         uint32_t f, int32_t least, int32_t most)
+{
+    const ozg_scalars *scalars = &job->st->scalars;
+    const int c = ozg_bound_unit(job->st->length);
+    int passes = 1;
+
+    for (int part = 0; part <= scalars->complex_; part++)
+        passes = passes && (ozg_bound_passes(s->bound[e], f, floors[part ? (int64_t)job->in->plane : 0],
+                                             scalars->single, scalars->complex_, c, least) ||
+                            passes_value(job, s, e, part, f, most));
+    return passes;
+}
+
 /* Bounds of all rows; marks those that the test of native grade fails. Returns how many were tested. */
 static int set_bounds(const reconstruct_job *job, strip *s, const uint32_t *floors)
 {
     const ozg_stage *st = job->st;
-    const int native = st->kind == OZG_BY_NATIVE, complex_ = st->scalars.complex_;
-    const int32_t unit = ozg_bound_unit(st->length),
-                  shift = ozg_bound_shift(st->scalars.single, complex_, st->length);
+    const int native = st->kind == OZG_BY_NATIVE, unit = ozg_bound_unit(st->length);
     const ozg_factors column = ozg_factors_of(job->b, s->j);
     const uint32_t f = ozg_native_factor(st->k);
     int tests = 0;
@@ -298,18 +327,19 @@ static int set_bounds(const reconstruct_job *job, strip *s, const uint32_t *floo
 
         s->shift[e] = most + 2 * unit - 32;
         tests += !s->done[e] && s->bound[e];
-        for (int part = 0; part <= complex_ && native && !s->done[e]; part++)
-            s->failed[e] |= (uint8_t)!ozg_bound_passes(
-                s->bound[e], f, floors[e + (part ? (int64_t)job->in->plane : 0)], shift, least);
+        if (native && !s->done[e])
+            s->failed[e] = (uint8_t)!passes_native(job, s, e, floors + e, f, least, most);
     }
     return tests;
 }
 
-/* The largest bound of entries that pass. */
+/* The largest bound of entries that pass, for the report. */
 static void note_largest(const reconstruct_job *job, const strip *s)
 {
     uint64_t largest = 0, known = atomic_load_explicit(&job->repairs->largest, memory_order_relaxed);
 
+    if (!job->st->reported)
+        return;
     for (int e = 0; e < s->count; e++)
         if (!s->done[e] && !s->failed[e]) {
             const uint64_t key =

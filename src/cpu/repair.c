@@ -92,8 +92,16 @@ void ozg_cpu_repair(const ozg_stage *st, const ozg_lines *a, int64_t i, const oz
                     const ozg_value c[2], void *out, int64_t index)
 {
     const ozg_scalars *s = &st->scalars;
-    exact_entry z = {a, b, i, j, s->complex_, {{{0}, 0}, {{0}, 0}}};
+    exact_entry z;
     uint64_t old[2], bits[2];
+
+    z.a = a;
+    z.b = b;
+    z.i = i;
+    z.j = j;
+    z.complex_ = s->complex_;
+    for (int part = 0; part <= s->complex_; part++)
+        ozg_exact_clear(&z.ab[part]);
 
     if (few_places(&z))
         add_at_places(&z, c);

@@ -5,7 +5,8 @@
  *     native    an entry stays as it is if its bound is proven small enough (ozg_bound_passes)
  *     rounded   an entry stays as it is if RN(c^ - bound) and RN(c^ + bound) are the same bits
  *
- * All others are computed exactly (repair.c) before C is overwritten.
+ * and neither turns an error into an infinity. All others are computed exactly (repair.c) before C is
+ * overwritten.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -145,6 +146,14 @@ static int move_by_bound(number z, const strip *s, int e, int down)
     return add_integer(z, ozg_ceil_shift(s->bound[e], shift < 0 ? -shift : 0), shift < 0 ? 0 : shift, down);
 }
 
+/* The bits are those of an infinity, of a row whose c^ is not exact. */
+static int is_doubtful(const reconstruct_job *job, const strip *s, int e, uint64_t bits)
+{
+    const uint64_t inf = job->st->scalars.single ? UINT64_C(0x7f800000) : OZG_F64_INF;
+
+    return s->tests && s->bound[e] && (bits & inf) == inf;
+}
+
 /* ---- an entry in general ------------------------------------------------------------------------ */
 
 /* The component of the strip, moved down (-1), up (1) or not at all (0), as a value. 0: the bound does not fit.
@@ -193,6 +202,8 @@ static void round_entry(const reconstruct_job *job, strip *s, int e)
         if (!round_moved(job, s, e, part, tested ? -1 : 0, old, &bits[part]))
             s->failed[e] = 1;
         else if (tested && (!round_moved(job, s, e, part, 1, old, &above) || above != bits[part]))
+            s->failed[e] = 1;
+        else if (is_doubtful(job, s, e, bits[part]))
             s->failed[e] = 1;
     }
     if (!s->failed[e])
@@ -251,7 +262,7 @@ static void round_strip(const reconstruct_job *job, strip *s)
     uint64_t bits[2][OZG_STRIP];
 
     for (int e = 0; e < s->count; e++)
-        if (reads && !s->done[e] && !add_old_parts(job, s, e))
+        if (reads && !s->done[e] && !s->failed[e] && !add_old_parts(job, s, e))
             round_entry(job, s, e);
     for (int part = 0; part <= scalars->complex_; part++)
         if (tested)
@@ -261,6 +272,7 @@ static void round_strip(const reconstruct_job *job, strip *s)
     for (int e = 0; e < s->count; e++) {
         const uint64_t both[2] = {bits[0][e], scalars->complex_ ? bits[1][e] : 0};
 
+        s->failed[e] |= (uint8_t)(is_doubtful(job, s, e, both[0]) | is_doubtful(job, s, e, both[1]));
         if (!s->done[e] && !s->failed[e])
             ozg_entry_store(scalars, job->c, index_of(job, s, e), both);
     }
@@ -376,36 +388,46 @@ static void repair_strip(const reconstruct_job *job, strip *s, const strip *ab)
 
 /* ---- tasks -------------------------------------------------------------------------------------- */
 
-/* Strip s, whose rows begin at number `row` of the tile. Returns how many entries were tested. */
-static int reconstruct_strip(const reconstruct_job *job, strip *s, int64_t row, int64_t column)
+/* c^ of a strip, tested where the accuracy wants it. */
+static void open_strip(const reconstruct_job *job, strip *s, int64_t at)
 {
     const ozg_stage *st = job->st;
-    const int complex_ = st->scalars.complex_,
-              tests = st->kind == OZG_BY_NATIVE || st->kind == OZG_BY_ROUNDED;
-    const int64_t at = row + column * job->in->ld;
-    strip ab;
 
-    for (int part = 0; part <= complex_; part++)
+    for (int part = 0; part <= st->scalars.complex_; part++)
         st->kernel->crt(st->rns, job->in->base + at + (size_t)(part * st->rns->nmod) * job->in->plane,
                         job->in->plane, s->word[part]);
     for (int e = 0; e < s->count; e++) {
         s->done[e] = job->a->special[s->i + e];
         s->failed[e] = 0;
     }
-    s->tests = tests ? set_bounds(job, s, job->in->floors ? job->in->floors + at : NULL) : 0;
-    if (st->kind == OZG_BY_NATIVE) {
+    s->tests = 0;
+    if (st->kind == OZG_BY_NATIVE || st->kind == OZG_BY_ROUNDED)
+        s->tests = set_bounds(job, s, job->in->floors ? job->in->floors + at : NULL);
+    if (st->kind == OZG_BY_NATIVE)
         note_largest(job, s);
-        repair_strip(job, s, s);
-    } else if (s->tests)
-        ab = *s;
-    if (is_plain(&st->scalars))
+}
+
+/* Strip s, whose residues begin at place `at`. Returns how many entries were tested. */
+static int reconstruct_strip(const reconstruct_job *job, strip *s, int64_t at)
+{
+    const ozg_scalars *scalars = &job->st->scalars;
+    const int plain = is_plain(scalars), joins = plain && !ozg_scalar_is_zero(scalars->beta[0]);
+    const strip *ab = s;
+    strip copy;
+
+    open_strip(job, s, at);
+    if (s->tests && joins) { /* C will join c^, which a repair needs as it was */
+        copy = *s;
+        ab = &copy;
+    }
+    if (plain)
         round_strip(job, s);
     else
         for (int e = 0; e < s->count; e++)
-            if (!s->done[e])
+            if (!s->done[e] && !s->failed[e])
                 round_entry(job, s, e);
-    if (st->kind == OZG_BY_ROUNDED && s->tests)
-        repair_strip(job, s, &ab);
+    if (s->tests)
+        repair_strip(job, s, ab);
     return s->tests;
 }
 
@@ -425,7 +447,7 @@ static void reconstruct_task(void *arg, int64_t task, int thread)
     for (int64_t row = first; row < end; row += OZG_STRIP) {
         s.i = job->i0 + row;
         s.count = (int)ozg_min64(OZG_STRIP, end - row);
-        tested += (uint64_t)reconstruct_strip(job, &s, row, column);
+        tested += (uint64_t)reconstruct_strip(job, &s, row + column * job->in->ld);
     }
     if (tested)
         atomic_fetch_add(&job->repairs->tested, tested);

@@ -97,11 +97,9 @@ static inline uint64_t ozg_bound(const ozg_factors *a, const ozg_factors *b)
 /* bound 2^shift <= right? */
 static inline int ozg_bound_fits(uint64_t bound, uint64_t right, int32_t shift)
 {
-    if (bound == 0)
-        return 1;
-    if (shift >= 0)
-        return shift < 64 && bound <= right >> shift;
-    return right != 0 && (ozg_bit_length(right) - shift > 63 || bound <= right << -shift);
+    if (shift < 0)
+        return ozg_ceil_shift(bound, -shift) <= right;
+    return bound <= right >> (shift < 63 ? shift : 63) && (shift < 63 || bound == 0);
 }
 
 /*

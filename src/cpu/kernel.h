@@ -99,6 +99,13 @@ typedef void ozg_round_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const
                           int negate, uint64_t *out);
 
 /*
+ * ozg_doubt_fn - doubt[e] = 0 only if ozg_round_fn gives the same bits for every number within
+ * bound[e] 2^shift[e] of row e, bound[e] < 2^51: a quick test, which may call a row doubtful that is not.
+ */
+typedef void ozg_doubt_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                          const uint64_t *bound, const int32_t *shift, uint8_t *doubt);
+
+/*
  * ozg_bounds_fn - bound[e] = ozg_bound() of row i + e of A and of a column b, for e < count <= OZG_STRIP.
  */
 typedef void ozg_bounds_fn(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound);
@@ -122,6 +129,7 @@ typedef struct ozg_kernel {
     ozg_crt_fn *crt;
     ozg_round_fn *round;
     ozg_bounds_fn *bounds;
+    ozg_doubt_fn *doubt;
 } ozg_kernel;
 
 /* mr divides OZG_STRIP: a micro-tile never leaves the padded rows of the residues. */

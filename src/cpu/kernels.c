@@ -24,7 +24,8 @@ static const ozg_kernel kernels[] = {
      ozg_reduce_##stages,                                                                                    \
      ozg_crt_##stages,                                                                                       \
      ozg_round_##stages,                                                                                     \
-     ozg_bounds_##stages},
+     ozg_bounds_##stages,                                                                                    \
+     ozg_doubt_##stages},
 #include "cpu/kernels.inc"
 #undef OZG_KERNEL
 };

@@ -22,6 +22,7 @@ typedef struct reconstruct_job {
     int64_t i0, rows, j0;
     void *c;
     int64_t ldc, row_blocks;
+    uint32_t factor; /* F of native grade */
     ozg_repairs *repairs;
 } reconstruct_job;
 
@@ -213,41 +214,50 @@ static void round_entry(const reconstruct_job *job, strip *s, int e)
 
 /* ---- the usual scalars: vectors ----------------------------------------------------------------- */
 
-/* RN of component `part` of all rows of words, d being those of the strip's rows. */
-static void round_words(const reconstruct_job *job, uint64_t (*word)[OZG_STRIP], const strip *s,
-                        uint64_t *bits)
+/* The D of the rows; rows that do not exist are rounded too: they become 0. */
+static void set_rows(const reconstruct_job *job, strip *s, int part, int32_t *d)
 {
-    const ozg_scalars *scalars = &job->st->scalars;
-    const ozg_fp alpha = scalars->alpha[0].fp;
-    int32_t d[OZG_STRIP];
-
     for (int e = 0; e < s->count; e++)
         d[e] = job->a->d[s->i + e];
-    for (int e = s->count; e < OZG_STRIP; e++) { /* rows that do not exist are rounded too: make them 0 */
-        d[e] = 0;
+    for (int e = s->count; e < OZG_STRIP; e++) {
+        d[e] = s->shift[e] = 0;
+        s->bound[e] = 0;
         for (int w = 0; w < job->st->rns->nword; w++)
-            word[w][e] = 0;
+            s->word[part][w][e] = 0;
     }
-    job->st->kernel->round(scalars->single, job->st->rns->nword, word, d, alpha.exp - job->b->d[s->j],
-                           alpha.neg, bits);
 }
 
-/* The same for a component whose rounding is to be certain: rows that fail are marked. */
-static void round_tested(const reconstruct_job *job, strip *s, int part, uint64_t *bits)
+/* Do both ends of the interval of row e round to the same bits? exponent: alpha 2^(-E) of the column. */
+static int ends_agree(const reconstruct_job *job, const strip *s, int e, int part, int32_t exponent)
 {
-    const int n = job->st->rns->nword;
-    uint64_t below[OZG_CRT_WORDS][OZG_STRIP], above[OZG_CRT_WORDS][OZG_STRIP], other[OZG_STRIP];
+    const int single = job->st->scalars.single, negate = job->st->scalars.alpha[0].fp.neg;
+    const int64_t x = (int64_t)exponent - job->a->d[s->i + e];
+    ozg_value v[2] = {{0}, {0}};
 
-    memcpy(below, s->word[part], (size_t)n * sizeof *below);
-    memcpy(above, s->word[part], (size_t)n * sizeof *above);
+    if (!value_moved(job, s, e, part, -1, &v[0]) || !value_moved(job, s, e, part, 1, &v[1]))
+        return 0;
+    return ozg_round_words(single, v[0].z.neg ^ negate, v[0].z.w, v[0].z.n, x) ==
+           ozg_round_words(single, v[1].z.neg ^ negate, v[1].z.w, v[1].z.n, x);
+}
+
+/* RN of component `part` of all rows; marks those whose rounding is to be certain and is not. */
+static void round_component(const reconstruct_job *job, strip *s, int part, int tested, uint64_t *bits)
+{
+    const ozg_stage *st = job->st;
+    const ozg_fp alpha = st->scalars.alpha[0].fp;
+    const int32_t exponent = alpha.exp - job->b->d[s->j];
+    int32_t d[OZG_STRIP];
+    uint8_t doubt[OZG_STRIP];
+
+    set_rows(job, s, part, d);
+    st->kernel->round(st->scalars.single, st->rns->nword, s->word[part], d, exponent, alpha.neg, bits);
+    if (!tested)
+        return;
+    st->kernel->doubt(st->scalars.single, st->rns->nword, s->word[part], d, exponent, s->bound, s->shift,
+                      doubt);
     for (int e = 0; e < s->count; e++)
-        if (!s->done[e] && s->bound[e])
-            s->failed[e] |= !move_by_bound(row_of(job, below, e), s, e, 1) ||
-                            !move_by_bound(row_of(job, above, e), s, e, 0);
-    round_words(job, below, s, bits);
-    round_words(job, above, s, other);
-    for (int e = 0; e < s->count; e++)
-        s->failed[e] |= bits[e] != other[e];
+        if (doubt[e] && !s->done[e] && !s->failed[e])
+            s->failed[e] = (uint8_t)!ends_agree(job, s, e, part, exponent);
 }
 
 /*
@@ -265,10 +275,7 @@ static void round_strip(const reconstruct_job *job, strip *s)
         if (reads && !s->done[e] && !s->failed[e] && !add_old_parts(job, s, e))
             round_entry(job, s, e);
     for (int part = 0; part <= scalars->complex_; part++)
-        if (tested)
-            round_tested(job, s, part, bits[part]);
-        else
-            round_words(job, s->word[part], s, bits[part]);
+        round_component(job, s, part, tested, bits[part]);
     for (int e = 0; e < s->count; e++) {
         const uint64_t both[2] = {bits[0][e], scalars->complex_ ? bits[1][e] : 0};
 
@@ -293,7 +300,7 @@ static int is_plain(const ozg_scalars *s)
 /* ---- tests -------------------------------------------------------------------------------------- */
 
 /* Native grade by |c^| itself: what data of a wide range need. */
-static int passes_value(const reconstruct_job *job, const strip *s, int e, int part, uint32_t f, int32_t most)
+static int passes_value(const reconstruct_job *job, const strip *s, int e, int part, int32_t most)
 {
     ozg_value v = {0};
     int top, bits;
@@ -304,22 +311,23 @@ static int passes_value(const reconstruct_job *job, const strip *s, int e, int p
         top--;
     bits = ozg_bit_length(v.z.w[top]);
     z = bits > 47 ? v.z.w[top] >> (bits - 47) : v.z.w[top];
-    return ozg_bound_passes_value(s->bound[e], f, z, 64 * top + (bits > 47 ? bits - 47 : 0),
+    return ozg_bound_passes_value(s->bound[e], job->factor, z, 64 * top + (bits > 47 ? bits - 47 : 0),
                                   job->st->scalars.single, ozg_bound_unit(job->st->length), most);
 }
 
 /* Native grade of row e: all components. floors: L of the row. */
 static int passes_native(const reconstruct_job *job, const strip *s, int e, const uint32_t *floors,
-                         uint32_t f, int32_t least, int32_t most)
+                         int32_t least, int32_t most)
 {
     const ozg_scalars *scalars = &job->st->scalars;
     const int c = ozg_bound_unit(job->st->length);
     int passes = 1;
 
     for (int part = 0; part <= scalars->complex_; part++)
-        passes = passes && (ozg_bound_passes(s->bound[e], f, floors[part ? (int64_t)job->in->plane : 0],
-                                             scalars->single, scalars->complex_, c, least) ||
-                            passes_value(job, s, e, part, f, most));
+        passes =
+            passes && (ozg_bound_passes(s->bound[e], job->factor, floors[part ? (int64_t)job->in->plane : 0],
+                                        scalars->single, scalars->complex_, c, least) ||
+                       passes_value(job, s, e, part, most));
     return passes;
 }
 
@@ -329,7 +337,6 @@ static int set_bounds(const reconstruct_job *job, strip *s, const uint32_t *floo
     const ozg_stage *st = job->st;
     const int native = st->kind == OZG_BY_NATIVE, unit = ozg_bound_unit(st->length);
     const ozg_factors column = ozg_factors_of(job->b, s->j);
-    const uint32_t f = ozg_native_factor(st->k);
     int tests = 0;
 
     st->kernel->bounds(job->a, s->i, s->count, &column, s->bound);
@@ -340,7 +347,7 @@ static int set_bounds(const reconstruct_job *job, strip *s, const uint32_t *floo
         s->shift[e] = most + 2 * unit - 32;
         tests += !s->done[e] && s->bound[e];
         if (native && !s->done[e])
-            s->failed[e] = (uint8_t)!passes_native(job, s, e, floors + e, f, least, most);
+            s->failed[e] = (uint8_t)!passes_native(job, s, e, floors + e, least, most);
     }
     return tests;
 }
@@ -348,38 +355,44 @@ static int set_bounds(const reconstruct_job *job, strip *s, const uint32_t *floo
 /* The largest bound of entries that pass, for the report. */
 static void note_largest(const reconstruct_job *job, const strip *s)
 {
-    uint64_t largest = 0, known = atomic_load_explicit(&job->repairs->largest, memory_order_relaxed);
+    uint64_t largest = 0, key, known = atomic_load_explicit(&job->repairs->largest, memory_order_relaxed);
+    int32_t highest = INT32_MIN;
 
     if (!job->st->reported)
         return;
-    for (int e = 0; e < s->count; e++)
-        if (!s->done[e] && !s->failed[e]) {
-            const uint64_t key =
-                ozg_bound_key(s->bound[e], s->shift[e] - job->a->d[s->i + e] - job->b->d[s->j]);
+    for (int e = 0; e < s->count; e++) {
+        const int32_t exp = s->shift[e] - job->a->d[s->i + e] - job->b->d[s->j];
 
-            largest = key > largest ? key : largest;
-        }
+        if (s->done[e] || s->failed[e] || s->bound[e] == 0 || exp + ozg_bit_length(s->bound[e]) < highest)
+            continue;
+        highest = exp + ozg_bit_length(s->bound[e]);
+        key = ozg_bound_key(s->bound[e], exp);
+        largest = key > largest ? key : largest;
+    }
     while (largest > known && !atomic_compare_exchange_weak(&job->repairs->largest, &known, largest))
         ;
 }
 
-/* Computes the marked rows exactly. ab: c^ before C was added. */
-static void repair_strip(const reconstruct_job *job, strip *s, const strip *ab)
+/* Row e exactly. ab: c^ before C was added. */
+static void repair_row(const reconstruct_job *job, const strip *s, int e, const strip *ab)
+{
+    ozg_value c[2] = {{0}, {0}};
+
+    for (int part = 0; part <= job->st->scalars.complex_; part++)
+        value_moved(job, ab, e, part, 0, &c[part]);
+    ozg_cpu_repair(job->st, job->a, s->i + e, job->b, s->j, c, job->c, index_of(job, s, e));
+}
+
+/* The marked rows exactly. */
+static void repair_strip(const reconstruct_job *job, const strip *s, const strip *ab)
 {
     uint64_t count = 0, start = 0;
 
-    for (int e = 0; e < s->count; e++) {
-        ozg_value c[2] = {{0}, {0}};
-
-        if (!s->failed[e] || s->done[e])
-            continue;
-        if (count++ == 0)
-            start = ozg_nanoseconds();
-        for (int part = 0; part <= job->st->scalars.complex_; part++)
-            value_moved(job, ab, e, part, 0, &c[part]);
-        ozg_cpu_repair(job->st, job->a, s->i + e, job->b, s->j, c, job->c, index_of(job, s, e));
-        s->done[e] = 1;
-    }
+    for (int e = 0; e < s->count; e++)
+        if (s->failed[e] && !s->done[e]) {
+            start = count++ ? start : ozg_nanoseconds();
+            repair_row(job, s, e, ab);
+        }
     if (count) {
         atomic_fetch_add(&job->repairs->repaired, count);
         atomic_fetch_add(&job->repairs->nanoseconds, ozg_nanoseconds() - start);
@@ -457,8 +470,18 @@ void ozg_cpu_reconstruct(const ozg_stage *st, const ozg_residues *in, const ozg_
                          int64_t rows, const ozg_lines *b, int64_t j0, int64_t columns, void *c, int64_t ldc,
                          ozg_repairs *repairs)
 {
-    reconstruct_job job = {
-        st, in, a, b, i0, rows, j0, c, ldc, (rows + RECONSTRUCT_ROWS - 1) / RECONSTRUCT_ROWS, repairs};
+    reconstruct_job job = {st,
+                           in,
+                           a,
+                           b,
+                           i0,
+                           rows,
+                           j0,
+                           c,
+                           ldc,
+                           (rows + RECONSTRUCT_ROWS - 1) / RECONSTRUCT_ROWS,
+                           ozg_native_factor(st->k),
+                           repairs};
 
     ozg_parallel(st->threads, columns * job.row_blocks, reconstruct_task, &job);
 }

@@ -55,3 +55,11 @@ void ozg_bounds_ref(const ozg_lines *a, int64_t i, int count, const ozg_factors 
         bound[e] = ozg_bound(&row, b);
     }
 }
+
+void ozg_doubt_ref(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                   const uint64_t *bound, const int32_t *shift, uint8_t *doubt)
+{
+    (void)single, (void)n, (void)words, (void)d, (void)exponent, (void)shift;
+    for (int e = 0; e < OZG_STRIP; e++)
+        doubt[e] = bound[e] != 0;
+}

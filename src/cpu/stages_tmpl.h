@@ -482,6 +482,43 @@ TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const 
         ozg_round_ref(single, n, words, d, exponent, negate, out);
 }
 
+/*
+ * With 64 leading bits top, of which the lowest `cut` are rounded away, numbers within eps (in units of the last
+ * of the 64) round alike if the part cut off is further than eps from one half, and none falls below the power
+ * of two where the units change.
+ */
+TARGET void STAGE(doubt)(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                         const uint64_t *bound, const int32_t *shift, uint8_t *doubt)
+{
+    const int precision = single ? 24 : 53, limit = single ? 126 : 1022;
+    const vec64 zero = vec64_set1(0), cut = vec64_set1(64 - (uint64_t)precision);
+    const vec64 mask = vec64_sub(vec64_shift_left_by(vec64_set1(1), cut), vec64_set1(1));
+    const vec64 half = vec64_shift_left_by(vec64_set1(1), vec64_sub(cut, vec64_set1(1)));
+    uint64_t lane[LANES64];
+
+    for (int e = 0; e < OZG_STRIP; e += LANES64) {
+        vec64 neg, eps, gap, x, below, sure;
+        const leading z = find_leading(n, words, e, &neg);
+        const vec64 b = vec_load(bound + e);
+        const vec64 down = vec64_sub(vec64_sub(z.exponent, vec64_set1(63)), vec64_load_i32(shift + e));
+
+        /* 1 for the bits shifted out, 1 for those below top */
+        eps = vec64_add(vec64_shift_right_by(b, down), vec64_set1(2));
+        gap = vec64_sub(vec64_and(z.top, mask), half);
+        gap = vec64_select(vec64_negative(gap), vec64_sub(zero, gap), gap);
+        below = vec64_and(z.top, vec64_set1(INT64_MAX)); /* above the power of two */
+        x = vec64_sub(vec64_add(z.exponent, vec64_set1((uint64_t)(int64_t)exponent)), vec64_load_i32(d + e));
+        /* negative if x < -limit or x > limit, if the bound is above the last bit, if top is 0 */
+        x = vec64_or(vec64_add(x, vec64_set1((uint64_t)limit)), vec64_sub(vec64_set1((uint64_t)limit), x));
+        x = vec64_or(vec64_or(x, down), is_zero(z.top));
+        sure = vec64_and(vec64_negative(vec64_sub(eps, gap)), vec64_negative(vec64_sub(eps, below)));
+        sure = vec64_select(vec64_negative(x), zero, sure);
+        vec_store(lane, vec64_or(sure, is_zero(b)));
+        for (int q = 0; q < LANES64; q++)
+            doubt[e + q] = lane[q] == 0;
+    }
+}
+
 #undef AT_ONCE
 #undef DIGIT_BITS
 #undef LANES64

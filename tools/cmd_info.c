@@ -181,7 +181,8 @@ static void print_facts(const json_t *o)
     static const struct column type[] = {{"type", "type", NULL}, {"bits", "bits", NULL}};
     static const struct column moduli[] = {{"moduli", "moduli", NULL}};
     summary_print(stdout, lines, sizeof lines / sizeof lines[0], o);
-    print_by_k("Fewest moduli for the bits of a number (--accuracy bits)", json_object_get(o, "moduli_for_bits"), type, 2);
+    print_by_k("Fewest moduli for the bits of a number (--accuracy bits)",
+               json_object_get(o, "moduli_for_bits"), type, 2);
     print_by_k("Width in bits of a number of moduli (real; complex: as real with 2 k)",
                json_object_get(o, "widths"), moduli, 1);
 }

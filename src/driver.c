@@ -63,6 +63,7 @@ static ozg_stage stage_of(const ozg_kernel *kernel, const ozg_rns *rns, const oz
 
     st.kernel = kernel;
     st.rns = rns;
+    st.ceilings = 0;
     st.kind = s->acc.kind;
     st.reported = 0;
     st.width = width;
@@ -199,9 +200,10 @@ static ozg_residues residues_of(const ozg_plan *plan, unsigned char *work)
 
     r.base = work + plan->residues;
     r.ld = (plan->mt + OZG_STRIP - 1) / OZG_STRIP * OZG_STRIP;
-    r.plane = (size_t)(r.ld * plan->nt);
+    r.numbers = (size_t)(r.ld * plan->nt);
+    r.plane = r.numbers * (size_t)plan->rns->word;
     r.ceilings = (uint64_t *)(void *)(work + plan->ceilings);
-    r.floors = plan->shape.acc.kind == OZG_BY_NATIVE ? (uint32_t *)(void *)(work + plan->floors) : NULL;
+    r.floors = plan->shape.acc.kind == OZG_BY_NATIVE ? (uint64_t *)(void *)(work + plan->floors) : NULL;
     return r;
 }
 
@@ -283,10 +285,10 @@ static void scale_accurately(const ozg_plan *plan, const ozg_stage *st, operand_
     const ozg_backend *backend = plan->ctx->backend;
     const ozg_shape *s = &plan->shape;
     ozg_residues sums = residues_of(plan, work);
-    uint64_t *of_rows = sums.ceilings + sums.plane, *of_columns = of_rows + s->m;
+    uint64_t *of_rows = sums.ceilings + sums.numbers, *of_columns = of_rows + s->m;
     ozg_stage ceilings = *st;
 
-    ceilings.rns = NULL;
+    ceilings.ceilings = 1;
     memset(of_rows, 0, (size_t)(s->m + s->n) * sizeof *of_rows);
     place_planes(plan, a, b, work);
     for (int64_t i0 = 0; i0 < s->m; i0 += plan->mt)

@@ -316,7 +316,7 @@ static int passes_value(const reconstruct_job *job, const strip *s, int e, int p
 }
 
 /* Native grade of row e: all components. floors: L of the row. */
-static int passes_native(const reconstruct_job *job, const strip *s, int e, const uint32_t *floors,
+static int passes_native(const reconstruct_job *job, const strip *s, int e, const uint64_t *floors,
                          int32_t least, int32_t most)
 {
     const ozg_scalars *scalars = &job->st->scalars;
@@ -324,15 +324,15 @@ static int passes_native(const reconstruct_job *job, const strip *s, int e, cons
     int passes = 1;
 
     for (int part = 0; part <= scalars->complex_; part++)
-        passes =
-            passes && (ozg_bound_passes(s->bound[e], job->factor, floors[part ? (int64_t)job->in->plane : 0],
-                                        scalars->single, scalars->complex_, c, least) ||
-                       passes_value(job, s, e, part, most));
+        passes = passes && (ozg_bound_passes(s->bound[e], job->factor,
+                                             (uint32_t)(floors[part ? (int64_t)job->in->numbers : 0] >> c),
+                                             scalars->single, scalars->complex_, c, least) ||
+                            passes_value(job, s, e, part, most));
     return passes;
 }
 
 /* Bounds of all rows; marks those that the test of native grade fails. Returns how many were tested. */
-static int set_bounds(const reconstruct_job *job, strip *s, const uint32_t *floors)
+static int set_bounds(const reconstruct_job *job, strip *s, const uint64_t *floors)
 {
     const ozg_stage *st = job->st;
     const int native = st->kind == OZG_BY_NATIVE, unit = ozg_bound_unit(st->length);
@@ -407,7 +407,8 @@ static void open_strip(const reconstruct_job *job, strip *s, int64_t at)
     const ozg_stage *st = job->st;
 
     for (int part = 0; part <= st->scalars.complex_; part++)
-        st->kernel->crt(st->rns, job->in->base + at + (size_t)(part * st->rns->nmod) * job->in->plane,
+        st->kernel->crt(st->rns,
+                        job->in->base + at * st->rns->word + (size_t)(part * st->rns->nmod) * job->in->plane,
                         job->in->plane, s->word[part]);
     for (int e = 0; e < s->count; e++) {
         s->done[e] = job->a->special[s->i + e];

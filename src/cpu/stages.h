@@ -10,6 +10,16 @@
 #include "arith/residue.h"
 #include "cpu/kernel.h"
 
+/*
+ * x^ in signed digits of 15 bits, (-1)^neg sum_i u_i 2^(15 i), two of them in the halves of each 32-bit number:
+ * digit pair i of element e in pair[i][at], where at = e or another number of the same sixteen, as
+ * vec64_store_pairs() has it. Of a number of 53 bits at most five digits are not 0.
+ */
+#define OZG_DIGIT_BITS 15
+typedef struct ozg_digits {
+    uint32_t pair[OZG_SPLIT_PAIRS][OZG_SPLIT_BATCH];
+} ozg_digits;
+
 ozg_scale_fn ozg_scale_ref, ozg_scale_avx2, ozg_scale_avx512;
 ozg_norms_fn ozg_norms_ref, ozg_norms_avx2, ozg_norms_avx512;
 ozg_residuals_fn ozg_residuals_ref, ozg_residuals_avx2, ozg_residuals_avx512;

@@ -348,18 +348,19 @@ typedef struct ozg_monitor {
  * c        the result that is to be judged; only read.
  * lines    at least 1; all rows (columns) if there are not more.
  * seed     the same seed, m, n and lines: the same rows and columns, on every machine.
- * Grade    worst_grade <= f(k) = max(8, sqrt(k)) + 1: as good as ozg_native() promises. Half the smallest
- *          subnormal number is allowed beside it, and taken off before. For complex types |alpha| |A||B| +
- *          |beta| |C0| is, for each component, the sum of the magnitudes of all real products in it.
- *          Correctly rounded components have at most 1 (1 + 2^-30), and at most 0.5 in max_ulp.
+ * Grade    worst_grade <= f(k) = sqrt(k) + 1: as good as ozg_native() promises. Half the smallest subnormal
+ *          number is allowed beside it, and taken off before. For complex types |alpha| |A||B| + |beta| |C0|
+ *          is, for each component, the sum of the magnitudes of all real products in it. The figure is never
+ *          too small, and at most 0.1 % too large. Correctly rounded components have at most 1 (1.001 as it
+ *          is found), and at most 0.5 in max_ulp.
  * Exact    X - C is found to a relative 2^-50 (or half the smallest subnormal double). With beta not 0, up to
- *          2^-50 units in the last place of beta C0 are added to its error, and half a unit in the last place
- *          of RN(X) where beta C0 or X - C overflows. Components that are or should be Inf or NaN are left
- *          out of the three maxima.
- * Memory   beside the workspace of products: copies of lines, up to 64 MiB, or of 16 lines of k doubles (complex:
- *          2 k) if these take more; 8 (m + n) bytes; up to 1.5 MiB. They do not count against memory_limit.
- * Time     about that of three products of lines x (m + n), of many moduli. repair_limit and progress do not
- *          apply.
+ *          2^-50 units in the last place of C and of the terms of beta C0 come on top, but never more than one
+ *          of RN(X). Components that are or should be Inf or NaN are left out of the three maxima.
+ * Memory   beside the workspace of products: copies of lines, up to 64 MiB, or of 16 lines of k doubles if
+ *          these take more (complex: 2 k); 8 (m + n) bytes; up to 1.5 MiB. Not counted against memory_limit.
+ * Time     proportional to lines x (m + n) x k, of many moduli, and to (m + n) x k for scaling and splitting
+ *          all of A and B: with few lines about that of one product at m = n = k = 2000, and a smaller part
+ *          of larger ones. repair_limit and progress do not apply.
  * Pointers those of the context's backend: where it has device pointers, a, b, c0 and c are such.
  * Errors   as ozg_dgemm(), argument numbers counting this call's own arguments. *result is then zeroed.
  */

@@ -350,15 +350,28 @@ static double grade(double error, double slack, double weight, int single)
     return least > 0 ? (most / least + DBL_TRUE_MIN) * (1 + 0x1p-50) / u : HUGE_VAL;
 }
 
+/*
+ * |C - X| of a finite component, as R has it, but no further from |C - E| than half a unit in the last place:
+ * R may be worse where terms of beta C0 are far above X, and it or H may overflow.
+ */
+static double distance(double found, double apart, double ulp)
+{
+    if (!isfinite(found))
+        return apart + ulp / 2;
+    return fmin(fmax(found, apart - ulp / 2), apart + ulp / 2);
+}
+
 static void judge_component(monitor *w, int64_t o, int64_t q, int part)
 {
-    const int64_t at = o + q * w->others;
-    const uint64_t want = ozg_load_bits(w->expected, w->single, at * w->parts + part),
-                   got = ozg_load_bits(w->d->c, w->single, place(w, o, q, w->d->ldc) * w->parts + part);
-    const int same = want == got || (ozg_is_nan(want) && ozg_is_nan(got));
+    const int64_t at = (o + q * w->others) * w->parts + part,
+                  at_c = place(w, o, q, w->d->ldc) * w->parts + part;
+    const uint64_t want = ozg_load_bits(w->expected, w->single, at),
+                   got = ozg_load_bits(w->d->c, w->single, at_c);
+    const int same = want == got || (ozg_is_nan(want) && ozg_is_nan(got)),
+              unit = ulp_exponent(want, w->single);
     const two rest = old_minus_given(w, o, q, part);
     ozg_monitor *r = w->result;
-    double error, ulp, ulps, g;
+    double error;
 
     r->compared++;
     r->rounded += (uint64_t)same;
@@ -366,17 +379,12 @@ static void judge_component(monitor *w, int64_t o, int64_t q, int part)
         r->special += !same;
         return;
     }
-    ulp = ldexp(1, ulp_exponent(want, w->single));
-    error = fabs(w->residual[at * w->parts + part] + rest.low);
-    if (!isfinite(error)) /* R or beta C0 overflows: |E - C| tells it to half a unit */
-        error = fabs(number(w, w->expected, at * w->parts + part) -
-                     number(w, w->d->c, place(w, o, q, w->d->ldc) * w->parts + part)) +
-                ulp / 2;
-    ulps = ldexp(error, -ulp_exponent(want, w->single));
-    g = grade(error, isfinite(rest.slack) ? rest.slack : 0, w->weight[part][at], w->single);
+    error = distance(fabs(w->residual[at] + rest.low),
+                     fabs(number(w, w->expected, at) - number(w, w->d->c, at_c)), ldexp(1, unit));
     r->max_error = fmax(r->max_error, error);
-    r->max_ulp = fmax(r->max_ulp, ulps);
-    r->worst_grade = fmax(r->worst_grade, g);
+    r->max_ulp = fmax(r->max_ulp, ldexp(error, -unit));
+    r->worst_grade = fmax(r->worst_grade, grade(error, isfinite(rest.slack) ? rest.slack : 0,
+                                                w->weight[part][o + q * w->others], w->single));
 }
 
 static ozg_status check_block(monitor *w)

@@ -16,8 +16,8 @@ typedef struct numbers {
 } numbers;
 
 /*
- * The mantissa, first bit included, of |x| given without its sign: `field` is its exponent field, or 1 where
- * that is 0, as for subnormals, which have no first bit. E 2^n + fraction - (field - 1) 2^n, n = fraction_bits.
+ * The mantissa, first bit included, of |x|: `field` is its exponent field E, or 1 where that is 0, as for
+ * subnormals, which have no first bit. E 2^n + fraction - (field - 1) 2^n, n = fraction_bits.
  */
 VEC vec mantissa(vec magnitude, vec field, int fraction_bits)
 {
@@ -63,7 +63,7 @@ VEC numbers load_numbers(const char *x, int single, int n)
     return numbers_of_doubles(vec64_high_halves(first, second), vec64_low_halves(first, second));
 }
 
-/* floor((hi 2^32 + lo) 2^(up - 32)) mod 2^32. Vector shifts by 32 or more, hence by a negative number, give 0. */
+/* floor((hi 2^32 + lo) 2^(up - 32)) mod 2^32. Vector shifts by 32 or more, or by less than 0, give 0. */
 VEC vec upper_word(numbers x, vec up)
 {
     const vec word = vec_set1(32), down = vec_sub(vec_set1(0), up);
@@ -257,8 +257,8 @@ TARGET static void lines_along(const some_lines *l)
 #define ACROSS 32 /* elements taken before the next lines' turn */
 
 /*
- * n <= ACROSS elements, step bytes apart, of `lanes` components side by side; lanes are components. Bit p of a
- * lane of the result: y is not 0 for element p.
+ * n <= ACROSS elements, step bytes apart, of `lanes` components side by side; lanes are components. Bit p of
+ * a lane of the result: y is not 0 for element p.
  */
 VEC vec across(int kind, int single, const char *x, int64_t step, int lanes, int n, vec d, tally *t)
 {
@@ -392,8 +392,8 @@ TARGET void STAGE(residuals)(const ozg_view *v, int64_t k, int64_t i0, int64_t i
 /* ---- floors ------------------------------------------------------------------------------------- */
 
 /*
- * ozg_floor() of elements e.. of one component. Only of subnormal numbers in lines of them does lo count; else
- * it is floor(hi 2^-n), n >= 0. Collects signs of n.
+ * ozg_floor() of elements e.. of one component. Only of subnormal numbers in lines of them does lo count;
+ * else it is floor(hi 2^-n), n >= 0. Collects signs of n.
  */
 VEC vec floors_of(int subnormal, const uint64_t *x, const int32_t *s, int e, vec *signs)
 {
@@ -513,7 +513,7 @@ VEC vec64 bound_of(const factors *a, const factors *b, shifts s)
                      vec64_negative(vec64_sub(vec64_set1(0), sum)));
 }
 
-/* VEC_LANES rows against a column of width w > 0. */
+/* VEC_LANES rows against a column of width w. Only lines of zeros, whose factors are 0, have a width <= 0. */
 VEC void bounds_of_rows(const ozg_lines *rows, int64_t i, const factors *column, vec w, uint64_t *bound)
 {
     const factors even = {vec_load(rows->x1 + i), vec_load(rows->x2 + i), vec_load(rows->xmax + i),
@@ -562,10 +562,6 @@ TARGET void STAGE(bounds)(const ozg_lines *a, int64_t i, int count, const ozg_fa
     const vec w = vec_set1((uint32_t)b->w);
     int e = 0;
 
-    if (b->w <= 0) { /* a column of zeros */
-        ozg_bounds_ref(a, i, count, b, bound);
-        return;
-    }
     for (; e + VEC_LANES <= count; e += VEC_LANES)
         bounds_of_rows(a, i + e, &column, w, bound + e);
     if (e < count) {

@@ -284,8 +284,8 @@ VEC vec64 vec64_min(vec64 x, vec64 y)
 {
     const __m256i smaller = _mm256_sub_epi64(x, y); /* negative if x < y */
 
-    return _mm256_castpd_si256(_mm256_blendv_pd(_mm256_castsi256_pd(y), _mm256_castsi256_pd(x),
-                                                _mm256_castsi256_pd(smaller)));
+    return _mm256_castpd_si256(
+        _mm256_blendv_pd(_mm256_castsi256_pd(y), _mm256_castsi256_pd(x), _mm256_castsi256_pd(smaller)));
 }
 
 /* The lanes of x and y in turn, x first, to 2 vectors' worth of memory. */

@@ -18,15 +18,16 @@
 #include "choose.h"
 #include "cpu/kernel.h"
 #include "cpu/stages.h"
+#include "parallel.h"
 #include "scaling.h"
 
 /* Part of the definition of native results. */
-#define SAMPLE_LINES 32  /* of a side at most; an eighth of all, if that is at least 4 */
-#define SAMPLE_LEAST 4   /* fewer only if there are fewer */
+#define SAMPLE_LINES 32  /* of a side at most: an eighth of all */
+#define SAMPLE_LEAST 16  /* fewer only if there are fewer */
 #define REPAIR       256 /* products that the exact computation of all entries costs */
 #define START_DOUBLE 14  /* moduli at which the search begins */
 #define START_SINGLE 8
-#define SHIFT_MOST   512 /* of an element along k */
+#define SHIFT_MOST   1100 /* of an element along k */
 
 /* Rough times of an exact entry: of itself, and of each place. They decide the time of rounded alone. */
 #define REPAIR_NS 300.0
@@ -469,13 +470,18 @@ static uint64_t cost(sample *z, int s)
     return (uint64_t)s * pairs * UNIT + (native ? fails * REPAIR * UNIT : (uint64_t)(work * UNIT));
 }
 
+/* What full mantissas of like size take. */
+static int usual_moduli(const sample *z)
+{
+    return (z->st->scalars.single ? START_SINGLE : START_DOUBLE) + (z->st->kind == OZG_BY_ROUNDED ? 3 : 0);
+}
+
 /* Looks for the cheapest s: upwards from a start, else downwards. *lowest: its cost. */
 static ozg_choice search(sample *z, uint64_t *lowest)
 {
     const uint64_t product = (uint64_t)(z->a.lines.count * z->b.lines.count) * UNIT; /* the cost of one */
-    const int least = ozg_scaling_least(z->st->length),
-              usual = z->st->scalars.single ? START_SINGLE : START_DOUBLE,
-              start = usual > least ? usual : least;
+    const int least = ozg_scaling_least(z->st->length);
+    const int start = usual_moduli(z) > least ? usual_moduli(z) : least;
     ozg_choice best = {start, 0, 0};
     uint64_t here;
 
@@ -496,37 +502,69 @@ static ozg_choice search(sample *z, uint64_t *lowest)
 
 /* ---- scaling along k ---------------------------------------------------------------------------- */
 
-/* room[p] = the largest exponent of element p in a line of the sample, less that of the line. */
-static void set_room(const sample *z, side *x, int16_t *room)
+/* Rooms of a block of elements, of all lines. */
+typedef struct room_job {
+    const ozg_lines *lines;
+    int16_t *room;
+} room_job;
+
+#define ROOM_BLOCK 512 /* elements of a task */
+
+/* The largest exponent of a component of element p of line i, less that of the line. */
+static int32_t room_of(const ozg_lines *l, int64_t i, int64_t p)
 {
-    const int parts = 1 + z->st->scalars.complex_;
+    const ozg_view *v = &l->view;
+    const int parts = 1 + ozg_type_complex(v->type), single = ozg_type_single(v->type);
+    int32_t most = INT16_MIN;
 
-    for (int64_t p = 0; p < x->all->k; p++) {
-        int32_t most = INT16_MIN;
+    for (int part = 0; part < parts; part++) {
+        const int64_t at = (i * v->line_stride + p * v->step) * parts + part;
+        const uint64_t bits = ozg_load_bits(v->x, single, at) & ~OZG_F64_SIGN;
+        const int32_t e = bits ? ozg_exponent(bits) - l->e[i] : INT16_MIN;
 
-        if (p % z->piece == 0)
-            load_piece(x, p, x->all->k - p < z->piece ? x->all->k - p : z->piece);
-        for (int64_t q = 0; q < parts * x->lines.count; q++) {
-            const uint64_t bits =
-                x->bits[(q / parts * z->piece + p % z->piece) * parts + q % parts] & ~OZG_F64_SIGN;
-            const int32_t e = bits ? ozg_exponent(bits) - x->e[q / parts] : INT16_MIN;
-
-            most = e > most ? e : most;
-        }
-        room[p] = (int16_t)most;
+        most = e > most ? e : most;
     }
+    return most;
+}
+
+static void room_task(void *arg, int64_t task, int thread)
+{
+    const room_job *job = arg;
+    const ozg_lines *l = job->lines;
+    const int64_t begin = task * ROOM_BLOCK, end = begin + ROOM_BLOCK < l->k ? begin + ROOM_BLOCK : l->k;
+    const int along = l->view.step == 1; /* the inner loop runs along memory */
+    const int64_t outer = along ? l->count : end - begin, inner = along ? end - begin : l->count;
+
+    (void)thread;
+    for (int64_t p = begin; p < end; p++)
+        job->room[p] = INT16_MIN;
+    for (int64_t q = 0; q < outer; q++)
+        for (int64_t r = 0; r < inner; r++) {
+            const int64_t i = along ? q : r, p = begin + (along ? r : q);
+            const int32_t room = l->e[i] == OZG_E_NONE ? INT16_MIN : room_of(l, i, p);
+
+            job->room[p] = room > job->room[p] ? (int16_t)room : job->room[p];
+        }
+}
+
+/* room[p] = the largest exponent of element p in any line, less that of the line; INT16_MIN: all are 0. */
+static void set_room(const ozg_stage *st, const ozg_lines *lines, int16_t *room)
+{
+    room_job job = {lines, room};
+
+    ozg_parallel(st->threads, (lines->k + ROOM_BLOCK - 1) / ROOM_BLOCK, room_task, &job);
 }
 
 /*
  * Shifts d_p of A and -d_p of B, d_p = (room of B - room of A) / 2 towards 0, that even out a scaling
  * inside: A diag(2^x), diag(2^-x) B. Returns 0 if all are 0.
  */
-static int set_shifts(sample *z, int16_t *shift_a, int16_t *shift_b)
+static int set_shifts(const sample *z, int16_t *shift_a, int16_t *shift_b)
 {
     int any = 0;
 
-    set_room(z, &z->a, shift_a);
-    set_room(z, &z->b, shift_b);
+    set_room(z->st, z->a.all, shift_a);
+    set_room(z->st, z->b.all, shift_b);
     for (int64_t p = 0; p < z->st->k; p++) {
         const int32_t a = shift_a[p], b = shift_b[p],
                       half = a == INT16_MIN || b == INT16_MIN ? 0 : (b - a) / 2;
@@ -539,14 +577,17 @@ static int set_shifts(sample *z, int16_t *shift_a, int16_t *shift_b)
     return any;
 }
 
-/* The choice with shifts, if it saves at least one product; else `plain`, whose cost is `lowest`. */
+/*
+ * The choice with shifts, if it saves at least one product; else `plain`, whose cost is `lowest`. Data that cost no
+ * more than usual are not looked at again.
+ */
 static ozg_choice try_shifts(sample *z, ozg_choice plain, uint64_t lowest, int16_t *shift_a, int16_t *shift_b)
 {
     const uint64_t product = (uint64_t)(z->a.lines.count * z->b.lines.count) * UNIT;
     ozg_choice shifted;
     uint64_t cost_shifted;
 
-    if (!set_shifts(z, shift_a, shift_b))
+    if (lowest <= (uint64_t)usual_moduli(z) * product || !set_shifts(z, shift_a, shift_b))
         return plain;
     z->a.shift = shift_a;
     z->b.shift = shift_b;

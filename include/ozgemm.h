@@ -325,7 +325,7 @@ OZG_API ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const v
 /* ---- monitor: how good is a product from anywhere ----------------------------------------------- */
 
 /*
- * ozg_monitor - what ozg_dgemm_monitor() found. A component is a real number, or the real or imaginary part
+ * ozg_monitor - what ozg_monitor_dgemm() found. A component is a real number, or the real or imaginary part
  * of a complex one; X = alpha op(A) op(B) + beta C0, exactly; u = 2^-53, single 2^-24.
  */
 typedef struct ozg_monitor {
@@ -340,7 +340,7 @@ typedef struct ozg_monitor {
 } ozg_monitor;
 
 /*
- * ozg_dgemm_monitor() - compares C, a product from anywhere (another BLAS, a GPU, this library), with the
+ * ozg_monitor_dgemm() - compares C, a product from anywhere (another BLAS, a GPU, this library), with the
  * exact result, on `lines` rows and `lines` columns that are chosen at random.
  *
  * c0       C before the product. With beta = 0 it is not read, may be NULL, and ldc0 may be anything. It may
@@ -364,21 +364,21 @@ typedef struct ozg_monitor {
  * Pointers those of the context's backend: where it has device pointers, a, b, c0 and c are such.
  * Errors   as ozg_dgemm(), argument numbers counting this call's own arguments. *result is then zeroed.
  */
-OZG_API ozg_status ozg_dgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+OZG_API ozg_status ozg_monitor_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                                      int64_t ldb, double beta, const double *c0, int64_t ldc0,
                                      const double *c, int64_t ldc, int64_t lines, uint64_t seed,
                                      ozg_monitor *result);
-OZG_API ozg_status ozg_sgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+OZG_API ozg_status ozg_monitor_sgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, float alpha, const float *a, int64_t lda, const float *b,
                                      int64_t ldb, float beta, const float *c0, int64_t ldc0, const float *c,
                                      int64_t ldc, int64_t lines, uint64_t seed, ozg_monitor *result);
-OZG_API ozg_status ozg_zgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+OZG_API ozg_status ozg_monitor_zgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, const double alpha[2], const double *a, int64_t lda,
                                      const double *b, int64_t ldb, const double beta[2], const double *c0,
                                      int64_t ldc0, const double *c, int64_t ldc, int64_t lines, uint64_t seed,
                                      ozg_monitor *result);
-OZG_API ozg_status ozg_cgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+OZG_API ozg_status ozg_monitor_cgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, const float alpha[2], const float *a, int64_t lda,
                                      const float *b, int64_t ldb, const float beta[2], const float *c0,
                                      int64_t ldc0, const float *c, int64_t ldc, int64_t lines, uint64_t seed,

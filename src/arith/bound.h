@@ -114,10 +114,15 @@ static inline int ozg_bound_fits(uint64_t bound, uint64_t right, int32_t shift)
  *
  * since e - D = w - 2 D. The second needs bound (1 + F 2^-p) instead of bound.
  */
+static inline int32_t ozg_bound_shift(int single, int complex_, int c)
+{
+    return c - 32 + (single ? 24 : 53) + (complex_ ? 12 : 14);
+}
+
 static inline int ozg_bound_passes(uint64_t bound, uint32_t f, uint32_t l, int single, int complex_, int c,
                                    int32_t least)
 {
-    return ozg_bound_fits(bound, (uint64_t)f * l, c - 32 + (single ? 24 : 53) + (complex_ ? 12 : 14) - least);
+    return ozg_bound_fits(bound, (uint64_t)f * l, ozg_bound_shift(single, complex_, c) - least);
 }
 
 static inline int ozg_bound_passes_value(uint64_t bound, uint32_t f, uint64_t z, int32_t q, int single, int c,

@@ -574,6 +574,26 @@ TARGET void STAGE(bounds)(const ozg_lines *a, int64_t i, int count, const ozg_fa
     }
 }
 
+/* ozg_bound_fits() for a whole strip: one side or the other is shifted to the right. */
+TARGET void STAGE(passes)(const uint64_t *bound, const int32_t *shift, uint32_t f, const uint64_t *floors,
+                          int c, uint8_t *pass)
+{
+    const vec64 zero = vec64_set1(0), one = vec64_set1(1), factor = vec64_set1(f);
+    uint64_t lane[LANES64];
+
+    for (int e = 0; e < OZG_STRIP; e += LANES64) {
+        const vec64 right = vec64_mul_low(vec64_shift_right(vec_load(floors + e), c), factor);
+        const vec64 s = vec64_load_i32(shift + e), left = vec64_negative(s);
+        const vec64 down = vec64_min(vec64_and(left, vec64_sub(zero, s)), vec64_set1(55)); /* bound < 2^51 */
+        const vec64 up = vec64_sub(vec64_add(vec_load(bound + e), vec64_shift_left_by(one, down)), one);
+
+        vec_store(lane, vec64_sub(vec64_shift_right_by(right, vec64_clear(left, s)),
+                                  vec64_shift_right_by(up, down)));
+        for (int q = 0; q < LANES64; q++)
+            pass[e + q] = lane[q] >> 63 == 0;
+    }
+}
+
 #undef ACROSS
 #undef AHEAD
 #undef LANES64

@@ -116,6 +116,13 @@ typedef void ozg_doubt_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const
  */
 typedef void ozg_bounds_fn(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound);
 
+/*
+ * ozg_passes_fn - pass[e] = bound[e] 2^shift[e] <= f (floors[e] >> c) for OZG_STRIP rows (ozg_bound_fits), with
+ * bound[e] < 2^51, f <= 2^17 and floors[e] >> c below 2^31.
+ */
+typedef void ozg_passes_fn(const uint64_t *bound, const int32_t *shift, uint32_t f, const uint64_t *floors,
+                           int c, uint8_t *pass);
+
 /* A micro-kernel with the stages that go with it: split, reduce and crt take systems of its word, a.word. */
 typedef struct ozg_kernel {
     const char *name;
@@ -136,6 +143,7 @@ typedef struct ozg_kernel {
     ozg_round_fn *round;
     ozg_bounds_fn *bounds;
     ozg_doubt_fn *doubt;
+    ozg_passes_fn *passes;
 } ozg_kernel;
 
 /* mr divides OZG_STRIP: a micro-tile never leaves the padded rows of the residues. */

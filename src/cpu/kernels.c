@@ -25,7 +25,8 @@ static const ozg_kernel kernels[] = {
      ozg_crt_##stages,                                                                                       \
      ozg_round_##stages,                                                                                     \
      ozg_bounds_##stages,                                                                                    \
-     ozg_doubt_##stages},
+     ozg_doubt_##stages,                                                                                     \
+     ozg_passes_##stages},
 #include "cpu/kernels.inc"
 #undef OZG_KERNEL
 };

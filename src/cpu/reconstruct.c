@@ -260,6 +260,19 @@ static void round_component(const reconstruct_job *job, strip *s, int part, int 
             s->failed[e] = (uint8_t)!ends_agree(job, s, e, part, exponent);
 }
 
+/* All rows that are neither done nor to be computed exactly. */
+static void store_strip(const reconstruct_job *job, const strip *s, uint64_t (*bits)[OZG_STRIP])
+{
+    const int single = job->st->scalars.single, parts = 1 + job->st->scalars.complex_;
+    const int64_t first = index_of(job, s, 0) * parts;
+    void *const c = job->c;
+
+    for (int part = 0; part < parts; part++)
+        for (int e = 0; e < s->count; e++)
+            if (!s->done[e] && !s->failed[e])
+                ozg_store_bits(c, single, first + e * parts + part, bits[part][e]);
+}
+
 /*
  * alpha = +-2^q and beta = 0 or +-2^r, both real: the components of a complex C do not mix, and C joins c^
  * where it is a multiple of its unit. Rows for which it is not are rounded in general.
@@ -276,13 +289,10 @@ static void round_strip(const reconstruct_job *job, strip *s)
             round_entry(job, s, e);
     for (int part = 0; part <= scalars->complex_; part++)
         round_component(job, s, part, tested, bits[part]);
-    for (int e = 0; e < s->count; e++) {
-        const uint64_t both[2] = {bits[0][e], scalars->complex_ ? bits[1][e] : 0};
-
-        s->failed[e] |= (uint8_t)(is_doubtful(job, s, e, both[0]) | is_doubtful(job, s, e, both[1]));
-        if (!s->done[e] && !s->failed[e])
-            ozg_entry_store(scalars, job->c, index_of(job, s, e), both);
-    }
+    for (int part = 0; part <= scalars->complex_ && s->tests; part++)
+        for (int e = 0; e < s->count; e++)
+            s->failed[e] |= (uint8_t)is_doubtful(job, s, e, bits[part][e]);
+    store_strip(job, s, bits);
 }
 
 /* +-2^q, or 0 if that is allowed */
@@ -315,40 +325,50 @@ static int passes_value(const reconstruct_job *job, const strip *s, int e, int p
                                   job->st->scalars.single, ozg_bound_unit(job->st->length), most);
 }
 
-/* Native grade of row e: all components. floors: L of the row. */
-static int passes_native(const reconstruct_job *job, const strip *s, int e, const uint64_t *floors,
-                         int32_t least, int32_t most)
+/* Marks the rows that fail native grade. floors: sums of the strip's first row; least: the smaller widths. */
+static void test_native(const reconstruct_job *job, strip *s, const uint64_t *floors, const int32_t *least)
 {
     const ozg_scalars *scalars = &job->st->scalars;
     const int c = ozg_bound_unit(job->st->length);
-    int passes = 1;
+    const int32_t base = ozg_bound_shift(scalars->single, scalars->complex_, c);
+    int32_t shift[OZG_STRIP];
+    uint8_t pass[OZG_STRIP];
 
-    for (int part = 0; part <= scalars->complex_; part++)
-        passes = passes && (ozg_bound_passes(s->bound[e], job->factor,
-                                             (uint32_t)(floors[part ? (int64_t)job->in->numbers : 0] >> c),
-                                             scalars->single, scalars->complex_, c, least) ||
-                            passes_value(job, s, e, part, most));
-    return passes;
+    for (int e = 0; e < OZG_STRIP; e++)
+        shift[e] = base - least[e];
+    for (int part = 0; part <= scalars->complex_; part++) {
+        job->st->kernel->passes(s->bound, shift, job->factor, floors + (part ? job->in->numbers : 0), c,
+                                pass);
+        for (int e = 0; e < s->count; e++)
+            if (!pass[e] && !s->done[e] && !s->failed[e])
+                s->failed[e] = (uint8_t)!passes_value(job, s, e, part, s->shift[e] + 32 - 2 * c);
+    }
 }
 
-/* Bounds of all rows; marks those that the test of native grade fails. Returns how many were tested. */
+/* Bounds of all rows, and the test of native grade. Returns how many are above 0. */
 static int set_bounds(const reconstruct_job *job, strip *s, const uint64_t *floors)
 {
     const ozg_stage *st = job->st;
-    const int native = st->kind == OZG_BY_NATIVE, unit = ozg_bound_unit(st->length);
     const ozg_factors column = ozg_factors_of(job->b, s->j);
+    const int32_t unit = 2 * ozg_bound_unit(st->length) - 32, *d = job->a->d + s->i,
+                  *exponent = job->a->e + s->i;
+    int32_t least[OZG_STRIP];
     int tests = 0;
 
     st->kernel->bounds(job->a, s->i, s->count, &column, s->bound);
     for (int e = 0; e < s->count; e++) {
-        const int32_t w = job->a->d[s->i + e] + job->a->e[s->i + e];
-        const int32_t least = w < column.w ? w : column.w, most = w < column.w ? column.w : w;
+        const int32_t w = d[e] + exponent[e];
 
-        s->shift[e] = most + 2 * unit - 32;
+        least[e] = w < column.w ? w : column.w;
+        s->shift[e] = (w < column.w ? column.w : w) + unit;
         tests += !s->done[e] && s->bound[e];
-        if (native && !s->done[e])
-            s->failed[e] = (uint8_t)!passes_native(job, s, e, floors + e, least, most);
     }
+    for (int e = s->count; e < OZG_STRIP; e++) {
+        least[e] = s->shift[e] = 0;
+        s->bound[e] = 0;
+    }
+    if (st->kind == OZG_BY_NATIVE && tests)
+        test_native(job, s, floors, least);
     return tests;
 }
 

@@ -75,3 +75,10 @@ void ozg_doubt_ref(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_
     for (int e = 0; e < OZG_STRIP; e++)
         doubt[e] = bound[e] != 0;
 }
+
+void ozg_passes_ref(const uint64_t *bound, const int32_t *shift, uint32_t f, const uint64_t *floors, int c,
+                    uint8_t *pass)
+{
+    for (int e = 0; e < OZG_STRIP; e++)
+        pass[e] = (uint8_t)ozg_bound_fits(bound[e], f * (uint64_t)(uint32_t)(floors[e] >> c), shift[e]);
+}

@@ -33,6 +33,7 @@ ozg_crt_fn ozg_crt_ref, ozg_crt_avx2, ozg_crt_avx512;
 ozg_round_fn ozg_round_ref, ozg_round_avx2, ozg_round_avx512;
 ozg_bounds_fn ozg_bounds_ref, ozg_bounds_avx2, ozg_bounds_avx512;
 ozg_doubt_fn ozg_doubt_ref, ozg_doubt_avx2, ozg_doubt_avx512;
+ozg_passes_fn ozg_passes_ref, ozg_passes_avx2, ozg_passes_avx512;
 
 /* ozg_ceilings() - the ceilings of accurate scaling of a batch; those of Im, if any, to out + plane. */
 void ozg_ceilings(const ozg_layout *layout, int complex_, const ozg_batch *batch, unsigned char *out,

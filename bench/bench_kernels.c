@@ -3,10 +3,10 @@
  *
  *     bench_kernels [KERNEL]
  *
- * scale and split: nanoseconds an element of the operand (split: for all moduli together); product: 10^9
- * multiply-adds a second, panels in the first-level cache; reduce: nanoseconds a sum; crt: nanoseconds an
- * entry of C. 16 moduli (their 9 of 16 bits for kernels with such residues), width 55. The least of several
- * times counts.
+ * scale, norms, residuals (lines side by side | and along memory -), split (for all moduli together) and
+ * floors: nanoseconds an element of the operand; product: 10^9 multiply-adds a second, panels in the
+ * first-level cache; reduce: nanoseconds a sum; crt and bounds: nanoseconds an entry of C. 16 moduli (their 9
+ * of 16 bits for kernels with such residues), width 55. The least of several times counts.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,7 +26,11 @@ struct bench {
     const ozg_rns *rns;
     ozg_view view;
     ozg_batch batch;
-    uint64_t largest[LINES];
+    uint64_t largest[LINES], places[LINES * K / 64], bound[OZG_STRIP];
+    ozg_norms norms[LINES];
+    int32_t e[LINES], d[LINES];
+    uint32_t factor[LINES];
+    ozg_lines rows;
     double x[LINES * K];
     _Alignas(64) unsigned char a[2 * OZG_MR_MAX * K];
     _Alignas(64) unsigned char b[2 * OZG_NR_MAX * K];
@@ -113,19 +117,48 @@ static void run_crt(struct bench *b)
     b->kernel->crt(b->rns, b->residues, (size_t)(OZG_STRIP * b->rns->word), b->words);
 }
 
-static int bench_kernel(struct bench *b, const ozg_kernel *kernel)
+static void run_norms(struct bench *b)
 {
-    const double sums = kernel->a.lines * kernel->b.lines;
-    double across, along;
+    b->kernel->norms(&b->view, K, 0, LINES, ozg_norm_bits(K), b->e, b->norms);
+}
 
-    if (ozg_rns_get(&b->rns, kernel->a.word, MODULI))
-        return 0;
-    b->kernel = kernel;
-    b->view = (ozg_view){b->x, 1, LINES, 'd', 0};
-    across = seconds_of(run_scale, b);
-    b->view = (ozg_view){b->x, K, 1, 'd', 0};
-    along = seconds_of(run_scale, b);
-    printf("%-12s %7.3f %7.3f", kernel->name, 1e9 * across / (LINES * K), 1e9 * along / (LINES * K));
+static void run_residuals(struct bench *b)
+{
+    b->kernel->residuals(&b->view, K, 0, LINES, b->d, b->norms, b->places, K / 64);
+}
+
+static void run_floors_a(struct bench *b)
+{
+    b->kernel->floors(&b->kernel->a, 0, &b->batch, b->planes, 2 * OZG_SPLIT_BATCH);
+}
+
+static void run_floors_b_complex(struct bench *b)
+{
+    b->kernel->floors(&b->kernel->b, 1, &b->batch, b->planes, 2 * OZG_SPLIT_BATCH);
+}
+
+static void run_bounds(struct bench *b)
+{
+    const ozg_factors column = ozg_factors_of(&b->rows, 0);
+
+    b->kernel->bounds(&b->rows, 0, OZG_STRIP, &column, b->bound);
+}
+
+/* Nanoseconds an element of the lines, side by side and along memory. */
+static void print_lines(void (*run)(struct bench *), struct bench *b)
+{
+    b->view = (ozg_view){b->x, 1, LINES, 'd', 0, NULL};
+    printf(" %7.3f", 1e9 * seconds_of(run, b) / (LINES * K));
+    b->view = (ozg_view){b->x, K, 1, 'd', 0, NULL};
+    printf(" %7.3f", 1e9 * seconds_of(run, b) / (LINES * K));
+}
+
+static void bench_product(struct bench *b)
+{
+    const double sums = b->kernel->a.lines * b->kernel->b.lines;
+
+    printf("%-12s", b->kernel->name);
+    print_lines(run_scale, b);
     printf(" %8.2f %8.2f", 1e9 * seconds_of(run_split_a, b) / OZG_SPLIT_BATCH,
            1e9 * seconds_of(run_split_b_complex, b) / OZG_SPLIT_BATCH);
     printf(" %9.1f", 1e-9 * sums * OZG_K_BLOCK / seconds_of(run_product, b));
@@ -133,7 +166,30 @@ static int bench_kernel(struct bench *b, const ozg_kernel *kernel)
            1e9 * seconds_of(run_reduce_complex, b) / sums);
     printf(" %8.2f\n", 1e9 * seconds_of(run_crt, b) / OZG_STRIP);
     fflush(stdout);
-    return 1;
+}
+
+static void bench_bounds(struct bench *b)
+{
+    printf("%-12s", b->kernel->name);
+    print_lines(run_norms, b);
+    print_lines(run_residuals, b);
+    printf(" %8.2f %8.2f", 1e9 * seconds_of(run_floors_a, b) / OZG_SPLIT_BATCH,
+           1e9 * seconds_of(run_floors_b_complex, b) / OZG_SPLIT_BATCH);
+    printf(" %8.2f\n", 1e9 * seconds_of(run_bounds, b) / OZG_STRIP);
+    fflush(stdout);
+}
+
+/* One table of all kernels, or of that of a name. Returns how many there are. */
+static int bench_kernels(struct bench *b, const char *name, void (*bench)(struct bench *))
+{
+    int found = 0;
+
+    for (int i = 0; (b->kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++)
+        if (!name || strcmp(b->kernel->name, name) == 0) {
+            found += !ozg_rns_get(&b->rns, b->kernel->a.word, MODULI);
+            bench(b);
+        }
+    return found;
 }
 
 /* Any numbers will do: no stage takes a time that depends on them. The residues are below every modulus. */
@@ -153,15 +209,29 @@ static struct bench *make(void)
         memcpy(&b->batch.re[e], &b->x[e], 8);
         memcpy(&b->batch.im[e], &b->x[e + 1], 8);
         b->batch.d[e] = WIDTH;
+        b->batch.s[e] = OZG_FLOOR_BITS(1);
     }
+    for (int i = 0; i < LINES; i++) {
+        b->e[i] = 0;
+        b->d[i] = WIDTH - 10; /* some numbers are rounded, some not */
+        b->factor[i] = (uint32_t)(1000 + i);
+    }
+    b->rows = (ozg_lines){.x1 = b->factor,
+                          .x2 = b->factor,
+                          .xmax = b->factor,
+                          .r1 = b->factor,
+                          .r2 = b->factor,
+                          .rmax = b->factor,
+                          .d = b->d,
+                          .e = b->e};
     return b;
 }
 
 int main(int argc, char **argv)
 {
-    const ozg_kernel *kernel;
+    const char *name = argc > 1 ? argv[1] : NULL;
     struct bench *b = make();
-    int found = 0;
+    int found;
 
     if (!b) {
         fprintf(stderr, "bench_kernels: no memory\n");
@@ -170,14 +240,15 @@ int main(int argc, char **argv)
     printf("%-12s %7s %7s %8s %8s %9s %8s %8s %8s\n", "kernel", "scale|", "scale-", "split d", "split z",
            "product", "reduce d", "reduce z", "crt");
     printf("%-12s %7s %7s %8s %8s %9s %8s %8s %8s\n", "", "ns", "ns", "ns", "ns", "GMAC/s", "ns", "ns", "ns");
-    for (int i = 0; (kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++)
-        if (argc < 2 || strcmp(kernel->name, argv[1]) == 0) {
-            found |= bench_kernel(b, kernel);
-        }
+    found = bench_kernels(b, name, bench_product);
+    printf("\n%-12s %7s %7s %7s %7s %8s %8s %8s\n", "kernel", "norms|", "norms-", "resid|", "resid-",
+           "floors d", "floors z", "bounds");
+    printf("%-12s %7s %7s %7s %7s %8s %8s %8s\n", "", "ns", "ns", "ns", "ns", "ns", "ns", "ns");
+    bench_kernels(b, name, bench_bounds);
     if (!found)
         fprintf(stderr,
                 "bench_kernels: this machine has no kernel \"%s\"; run without arguments for the list\n",
-                argv[1]);
+                name);
     free(b);
     return found ? 0 : 2;
 }

@@ -57,11 +57,14 @@ function(ozg_add_program target source)
     target_link_libraries(${target} PRIVATE ${ARGN} ozgemm_static m ${CMAKE_DL_LIBS} ${options})
 endfunction()
 
-# ozg_add_folder(FOLDER): a program from each file of a folder.
+# ozg_add_folder(FOLDER): a program from each file of a folder. A file with a header of its own is no program.
 function(ozg_add_folder folder)
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
     foreach(source ${sources})
         get_filename_component(name ${source} NAME_WE)
+        if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/${name}.h)
+            continue()
+        endif()
         ozg_add_program(${folder}_${name} ${source})
         set_target_properties(${folder}_${name} PROPERTIES
                               OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})

@@ -2,7 +2,10 @@
 #
 #   gnuplot -e "data='FILE'; picture='FILE.svg'; size='m = n = 300, k = 2000'" doc/accuracy.gp
 #
-# Lines of data: family, number of moduli (0: native BLAS), max |e|/(|A||B|).
+# Lines of data: family, number of moduli (0: native BLAS), max |e|/(|A||B|). Of several lines with the same family
+# and number the first one counts: the command lists the BLAS first, then the fixed widths, then native and rounded.
+#
+# doc/methods.svg, error against time, is drawn by the command itself: head of tools/accuracy_plot.c.
 #
 # SPDX-License-Identifier: MIT
 if (picture[strlen(picture)-2:] eq "png") {
@@ -20,8 +23,8 @@ array colour[4] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
 array mark[4] = [7, 5, 9, 13]
 
 # native(f): the error of native BLAS; rows(f): the emulated ones
-native(f) = real(system(sprintf("awk '$1 == \"%s\" && $2 == 0 { print $3 }' %s", f, data)))
-rows(f) = sprintf("< awk '$1 == \"%s\" && $2 > 0' %s", f, data)
+native(f) = real(system(sprintf("awk '$1 == \"%s\" && $2 == 0 { print $3; exit }' %s", f, data)))
+rows(f) = sprintf("< awk '$1 == \"%s\" && $2 > 0 && !seen[$2]++' %s", f, data)
 
 set title "DGEMM by s moduli and by native BLAS, against the exact product (".size.")"
 set xlabel "number of moduli s"

@@ -51,6 +51,12 @@ static bool parse_int(const char *text, int least, int most, int *result)
     return true;
 }
 
+static bool parse_accuracy(const char *text)
+{
+    settings.rounded = strcmp(text, "rounded") == 0;
+    return settings.rounded || strcmp(text, "native") == 0;
+}
+
 static bool parse_moduli(const char *text)
 {
     return strcmp(text, "auto") == 0 || parse_int(text, 2, 49, &settings.moduli);
@@ -98,6 +104,7 @@ static bool parse_log(const char *text)
 static const char kernel_wanted[] = "a name that \"ozgemm info\" lists";
 
 static const setting table[] = {
+    {"OZG_ACCURACY", parse_accuracy, "native or rounded", "native"},
     {"OZG_MODULI", parse_moduli, "auto or a number from 2 to 49", "auto"},
     {"OZG_THREADS", parse_threads, "a number from 1 to 4096", "what OpenMP says"},
     {"OZG_MEMORY", parse_memory, "a number of bytes, with K, M or G behind it if you like",

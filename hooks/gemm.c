@@ -57,17 +57,14 @@ static size_t element_size(char type)
     return type == 'c' || type == 'z' ? 2 * real : real;
 }
 
-/*
- * The moduli that the user asked for, else the fewest for the bits of the type and some more; 0: too few
- * exist. A width keeps bits below the largest entry of a row or column. With the spare bits, products of rows
- * whose entries differ by up to 2^19 in size are as accurate, entry by entry, as those of a native BLAS.
- */
-static int choose_moduli(const ozg_hook_gemm *call)
+/* What the user asked for; native grade by default. */
+static ozg_accuracy choose_accuracy(void)
 {
-    enum { SPARE_BITS = 19 };
-    int moduli = ozg_hook_env()->moduli, bits = is_single(call->type) ? 24 : 53;
+    const ozg_hook_settings *settings = ozg_hook_env();
 
-    return moduli != 0 ? moduli : ozg_moduli_for_bits(call->type, call->k, bits + SPARE_BITS);
+    return settings->moduli != 0 ? ozg_moduli(settings->moduli)
+           : settings->rounded   ? ozg_rounded()
+                                 : ozg_native();
 }
 
 static ozg_status product(ozg_context *context, const ozg_hook_gemm *g, ozg_accuracy accuracy)
@@ -123,15 +120,13 @@ void ozg_hook_gemm_settle(const ozg_hook_gemm *call, void *c)
 
 static bool compute(ozg_hook_gemm *call)
 {
-    ozg_accuracy accuracy;
+    ozg_accuracy accuracy = choose_accuracy();
     ozg_hook_loan loan;
     ozg_status status;
-    int moduli = choose_moduli(call);
 
     loan = ozg_hook_take();
     if (loan.context == NULL)
         return false;
-    accuracy = ozg_moduli(moduli != 0 ? moduli : 49); /* a k too large for them is refused below */
     status = product(loan.context, call, accuracy);
     if (status == OZG_E_ARG) { /* all but the overlap has been checked */
         if (move_output(call) == NULL) {

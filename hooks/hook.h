@@ -62,7 +62,8 @@ void ozg_hook_say(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* All zero is the default of every setting, so that a call before the library's own start is served as well.
  */
 typedef struct ozg_hook_settings {
-    int moduli;      /* 2..49; 0: as many as a product as good as a native one takes (gemm.c) */
+    int moduli;      /* 2..49, and no more than that is promised; 0: as the accuracy says */
+    bool rounded;    /* every entry correctly rounded; else native grade */
     int threads;     /* 0: as OpenMP says */
     size_t memory;   /* bytes of workspace of one product; 0: the library's default */
     char kernel[32]; /* name of a micro-kernel; "": the fastest */

@@ -87,12 +87,18 @@ typedef struct ozg_config {
     int device;               /* number of the device, default 0 */
     int threads;              /* CPU threads; 0 (default): as OpenMP says (OMP_NUM_THREADS) */
     size_t memory_limit;      /* bytes of workspace at most; 0 (default): a quarter of the free memory */
-    uint64_t repair_limit;    /* entries that rounded and native may repair exactly; default UINT64_MAX */
-    ozg_policy policy;        /* default OZG_EMULATE */
-    void *stream;             /* CUDA stream; must be NULL on the CPU */
-    int device_pointers;      /* matrices live on the device; must be 0 on the CPU */
+    uint64_t repair_limit; /* entries that native and rounded may repair, by estimate; default UINT64_MAX */
+    ozg_policy policy;     /* default OZG_EMULATE */
+    void *stream;          /* CUDA stream; must be NULL on the CPU */
+    int device_pointers;   /* matrices live on the device; must be 0 on the CPU */
     const char *kernel; /* CPU micro-kernel (ozg_kernel_name()); NULL (default): the fastest for the shape */
-    uint64_t reserved[8];
+    /*
+     * NULL, or called by the thread that makes a product, from time to time, with the share of it that is done,
+     * above 0 and at most 1. It must not use the context.
+     */
+    void (*progress)(void *arg, double done);
+    void *progress_arg;
+    uint64_t reserved[6];
 } ozg_config;
 
 /* ozg_accuracy - a request, made by the functions below and passed by value. */
@@ -106,18 +112,19 @@ typedef struct ozg_accuracy {
  * All members are written by a call that returns OZG_OK, and zeroed by one that fails.
  */
 typedef struct ozg_report {
-    int emulated;          /* 1: computed by residues; 0: nothing to multiply (see reason) */
-    const char *reason;    /* why emulated is 0 ("k = 0", "alpha = 0", ...), else "" */
-    const char *backend;   /* "cpu" */
-    const char *kernel;    /* micro-kernel of the product stage */
-    const char *scheme;    /* "crt" (Ozaki scheme II) */
-    int moduli;            /* s, the number of moduli */
-    int width;             /* t, bits kept of each scaled row and column */
-    int products;          /* low-precision products of this size: s, or fewer of 16 bits; complex: 3 times */
-    double bound;          /* proven: no entry (component) of C is further than this from the exact value */
+    int emulated;        /* 1: computed by residues; 0: nothing to multiply (see reason) */
+    const char *reason;  /* why emulated is 0 ("k = 0", "alpha = 0", ...), else "" */
+    const char *backend; /* "cpu" */
+    const char *kernel;  /* micro-kernel of the product stage */
+    const char *scheme;  /* "crt" (Ozaki scheme II) */
+    int moduli;          /* s, the number of moduli */
+    int width;           /* t, bits kept of each scaled row and column; native, rounded: of the widest */
+    int products; /* low-precision products of this size: s, or fewer of 16 bits; native: 1 more; complex: 3
+                     times */
+    double bound; /* proven: no entry (component) of C is further than this from the exact value */
     double bound_relative; /* the same against |alpha||A||B| + |beta C|; 0: not computed */
     int exact;             /* 1: no bit of A and B was rounded away, so C is RN of the exact expression */
-    uint64_t tested;       /* entries whose rounding was tested (rounded) */
+    uint64_t tested;       /* entries with an error bound above 0 that were tested (native, rounded) */
     uint64_t repaired;     /* entries recomputed exactly (native, rounded) */
     uint64_t special_rows; /* rows of op(A) with Inf or NaN */
     uint64_t special_cols; /* columns of op(B) with Inf or NaN */
@@ -178,11 +185,37 @@ OZG_API ozg_accuracy ozg_moduli(int s);
  * that uses it. */
 OZG_API ozg_accuracy ozg_width(int t);
 
-/* ozg_native() - grade A: as good as a native product, proven. Not in this version: OZG_E_UNSUPPORTED. */
+/*
+ * ozg_accurate() - s moduli, 2..49, with scaling exponents from a product of 6-bit magnitudes ([EA] Algorithm
+ * 2): the widths of rows and columns grow as far as |A||B| allows, by 1 bit for uniform data and more for
+ * others, for the price of one more product. Not for prepared operands, since the exponents depend on both
+ * (OZG_E_UNSUPPORTED); needs 4096 k' below about M / 2. doc/numerics.md sec. 3. Checked by the call that uses it.
+ */
+OZG_API ozg_accuracy ozg_accurate(int s);
+
+/*
+ * ozg_native() - as good as a native product, proven, for any finite input (grade A):
+ *
+ *     |error| <= f(k) u (|alpha| |A| |B| + |beta| |C|) + 2^-1075,   f(k) = sqrt(k) + 1,   u = 2^-53
+ *
+ * for every component where the exact result does not overflow (single: u = 2^-24, 2^-150). The number of
+ * moduli follows from a sample of the data, the same on every machine; entries for which the bound is not
+ * proven are computed exactly, in part or in whole. doc/bounds.md.
+ */
 OZG_API ozg_accuracy ozg_native(void);
 
-/* ozg_rounded() - every entry correctly rounded, certified. Not in this version: OZG_E_UNSUPPORTED. */
+/*
+ * ozg_rounded() - every component is RN(alpha op(A) op(B) + beta C), for any finite input. The number of moduli
+ * is chosen for speed; entries whose rounding is in doubt are computed exactly. doc/bounds.md.
+ */
 OZG_API ozg_accuracy ozg_rounded(void);
+
+/*
+ * ozg_with_moduli() - acc, native or rounded, with s moduli instead of a number chosen from the data: what a
+ * second prepared operand needs to fit the first. The promise stays; s = 0 undoes it. Checked by the call that
+ * uses it.
+ */
+OZG_API ozg_accuracy ozg_with_moduli(ozg_accuracy acc, int s);
 
 /*
  * ozg_moduli_for_bits() - the fewest moduli whose width is at least bits; type is 's', 'd', 'c' or 'z' [Xe2]
@@ -211,8 +244,8 @@ OZG_API int ozg_width_of_moduli(char type, int64_t k, int s);
  *           or k = 0: RN(beta C) with its IEEE sign, and beta = 1 leaves C untouched.
  * report    may be NULL; costs one more pass over A, B and C (norms for the bound).
  * Errors    OZG_E_ARG (argument numbers count this call's own arguments, ctx being 1), OZG_E_NOMEM,
- *           OZG_E_WORKSPACE, OZG_E_UNSUPPORTED (a width below 1 or too large for k; ozg_native() and
- *           ozg_rounded() in this version).
+ *           OZG_E_WORKSPACE, OZG_E_UNSUPPORTED (a width below 1 or too large for k; native or rounded would
+ *           repair more entries than repair_limit, by the estimate from the sample).
  * Threads   one call a context at a time.
  * Source    [Xe2] secs. 4 and 5.
  */
@@ -239,6 +272,26 @@ OZG_API ozg_status ozg_cgemm(ozg_context *ctx, char transa, char transb, int64_t
                              const float alpha[2], const float *a, int64_t lda, const float *b, int64_t ldb,
                              const float beta[2], float *c, int64_t ldc, ozg_accuracy acc,
                              ozg_report *report);
+
+/*
+ * ozg_bound_dgemm() - what ozg_dgemm() with these arguments and beta = 0 would do, without the product: reads A
+ * and B, and fills moduli, width, products, bound, bound_relative, exact, repaired (an estimate from a sample),
+ * tiles, k_chunks and workspace_bytes of the report; emulated = 0 and a reason if nothing is to be multiplied.
+ * Rows and columns with Inf or NaN are left out of the bound. Costs passes over A and B and needs the workspace
+ * of the product. Arguments and errors as ozg_dgemm(); report must not be NULL.
+ */
+OZG_API ozg_status ozg_bound_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                                   int64_t ldb, ozg_accuracy acc, ozg_report *report);
+OZG_API ozg_status ozg_bound_sgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, float alpha, const float *a, int64_t lda, const float *b,
+                                   int64_t ldb, ozg_accuracy acc, ozg_report *report);
+OZG_API ozg_status ozg_bound_zgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, const double alpha[2], const double *a, int64_t lda,
+                                   const double *b, int64_t ldb, ozg_accuracy acc, ozg_report *report);
+OZG_API ozg_status ozg_bound_cgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                   int64_t k, const float alpha[2], const float *a, int64_t lda,
+                                   const float *b, int64_t ldb, ozg_accuracy acc, ozg_report *report);
 
 /*
  * ozg_report_wait() - on a stream: returns when the work is done and the report is filled; on the CPU at
@@ -269,6 +322,68 @@ OZG_API ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const v
                                 const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc,
                                 void *work, ozg_report *report);
 
+/* ---- monitor: how good is a product from anywhere ----------------------------------------------- */
+
+/*
+ * ozg_monitor - what ozg_monitor_dgemm() found. A component is a real number, or the real or imaginary part
+ * of a complex one; X = alpha op(A) op(B) + beta C0, exactly; u = 2^-53, single 2^-24.
+ */
+typedef struct ozg_monitor {
+    int64_t rows, columns; /* how many were checked */
+    uint64_t compared;     /* components in them, each counted once */
+    uint64_t rounded;      /* of these, those that have the bits of RN(X); a NaN is as good as any other */
+    double max_error;      /* largest |C - X| */
+    double max_ulp;        /* largest |C - X| in units in the last place of RN(X); may be infinite */
+    double worst_grade;    /* largest |C - X| / (u (|alpha| |A||B| + |beta| |C0|)), never less */
+    uint64_t special;      /* components that are or should be Inf or NaN, and that are not the same */
+    uint64_t reserved[8];
+} ozg_monitor;
+
+/*
+ * ozg_monitor_dgemm() - compares C, a product from anywhere (another BLAS, a GPU, this library), with the
+ * exact result, on `lines` rows and `lines` columns that are chosen at random.
+ *
+ * c0       C before the product. With beta = 0 it is not read, may be NULL, and ldc0 may be anything. It may
+ *          share elements with the others.
+ * c        the result that is to be judged; only read.
+ * lines    at least 1; all rows (columns) if there are not more.
+ * seed     the same seed, m, n and lines: the same rows and columns, on every machine.
+ * Grade    worst_grade <= f(k) = sqrt(k) + 1: as good as ozg_native() promises. Half the smallest subnormal
+ *          number is allowed beside it, and taken off before. For complex types |alpha| |A||B| + |beta| |C0|
+ *          is, for each component, the sum of the magnitudes of all real products in it. The figure is never
+ *          too small, and at most 0.1 % too large. Correctly rounded components have at most 1 (1.001 as it
+ *          is found), and at most 0.5 in max_ulp.
+ * Exact    X - C is found to a relative 2^-50 (or half the smallest subnormal double). With beta not 0, up to
+ *          2^-50 units in the last place of C and of the terms of beta C0 come on top, but never more than one
+ *          of RN(X). Components that are or should be Inf or NaN are left out of the three maxima.
+ * Memory   beside the workspace of products: copies of lines, up to 64 MiB, or of 16 lines of k doubles if
+ *          these take more (complex: 2 k); 8 (m + n) bytes; up to 1.5 MiB. Not counted against memory_limit.
+ * Time     proportional to lines x (m + n) x k, of many moduli, and to (m + n) x k for scaling and splitting
+ *          all of A and B: with few lines about that of one product at m = n = k = 2000, and a smaller part
+ *          of larger ones. repair_limit and progress do not apply.
+ * Pointers those of the context's backend: where it has device pointers, a, b, c0 and c are such.
+ * Errors   as ozg_dgemm(), argument numbers counting this call's own arguments. *result is then zeroed.
+ */
+OZG_API ozg_status ozg_monitor_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                     int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                                     int64_t ldb, double beta, const double *c0, int64_t ldc0,
+                                     const double *c, int64_t ldc, int64_t lines, uint64_t seed,
+                                     ozg_monitor *result);
+OZG_API ozg_status ozg_monitor_sgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                     int64_t k, float alpha, const float *a, int64_t lda, const float *b,
+                                     int64_t ldb, float beta, const float *c0, int64_t ldc0, const float *c,
+                                     int64_t ldc, int64_t lines, uint64_t seed, ozg_monitor *result);
+OZG_API ozg_status ozg_monitor_zgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                     int64_t k, const double alpha[2], const double *a, int64_t lda,
+                                     const double *b, int64_t ldb, const double beta[2], const double *c0,
+                                     int64_t ldc0, const double *c, int64_t ldc, int64_t lines, uint64_t seed,
+                                     ozg_monitor *result);
+OZG_API ozg_status ozg_monitor_cgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+                                     int64_t k, const float alpha[2], const float *a, int64_t lda,
+                                     const float *b, int64_t ldb, const float beta[2], const float *c0,
+                                     int64_t ldc0, const float *c, int64_t ldc, int64_t lines, uint64_t seed,
+                                     ozg_monitor *result);
+
 /* ---- prepared operands: scale and split once, multiply often ------------------------------------ */
 
 /*
@@ -282,6 +397,10 @@ OZG_API ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, c
                                       char trans, int64_t rows, int64_t cols, const void *x, int64_t ldx,
                                       ozg_accuracy acc);
 OZG_API void ozg_operand_destroy(ozg_operand *operand);
+
+/* ozg_operand_moduli() - its number of moduli; native and rounded ones choose it as if the other operand were
+ * like this one. 0 for NULL and for an empty operand. */
+OZG_API int ozg_operand_moduli(const ozg_operand *operand);
 
 /*
  * ozg_dgemm_prepared() - ozg_dgemm() where either operand, or both, may be prepared: with pa not NULL, op(A)

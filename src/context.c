@@ -161,6 +161,9 @@ ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg)
     (*ctx)->kernel = kernel;
     (*ctx)->kernel_is_fixed = cfg->kernel != NULL;
     (*ctx)->threads = cfg->threads;
+    (*ctx)->repair_limit = cfg->repair_limit;
+    (*ctx)->progress = cfg->progress;
+    (*ctx)->progress_arg = cfg->progress_arg;
     (*ctx)->memory_limit = cfg->memory_limit ? cfg->memory_limit : default_memory_limit();
     return OZG_OK;
 }

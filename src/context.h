@@ -17,6 +17,9 @@ struct ozg_context {
     int kernel_is_fixed;             /* asked for: used for all sizes */
     int threads;                     /* as asked for; 0: as OpenMP says at each call */
     size_t memory_limit;
+    uint64_t repair_limit;
+    void (*progress)(void *arg, double done);
+    void *progress_arg;
     void *arena; /* workspace kept between calls */
     size_t arena_bytes;
     char error[OZG_ERROR_SIZE];

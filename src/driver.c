@@ -3,17 +3,17 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
 
-#include <time.h>
-
+#include "choose.h"
 #include "driver.h"
 #include "parallel.h"
 #include "report.h"
+#include "scaling.h"
 #include "special.h"
 
 typedef struct operand_state {
-    ozg_view view;
     ozg_lines lines;
     ozg_planes planes;
     int prepared;
@@ -21,10 +21,7 @@ typedef struct operand_state {
 
 static double seconds(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)ozg_nanoseconds();
 }
 
 /* Time since *from, which moves on. */
@@ -43,7 +40,7 @@ static int64_t min64(int64_t a, int64_t b)
 
 ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld, int64_t count, int64_t k)
 {
-    ozg_view v = {x, 1, ld, type, ozg_type_complex(type) && trans == 'C'};
+    ozg_view v = {x, 1, ld, type, ozg_type_complex(type) && trans == 'C', NULL};
 
     if ((side == 'A') != (trans == 'N')) { /* the lines are the columns of the stored matrix */
         v.line_stride = ld;
@@ -59,18 +56,24 @@ ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld
     return v;
 }
 
-static ozg_stage stage_of(const ozg_kernel *kernel, const ozg_rns *rns, int width, int threads, char type)
+static ozg_stage stage_of(const ozg_kernel *kernel, const ozg_rns *rns, const ozg_shape *s, int width,
+                          int threads)
 {
     ozg_stage st;
 
     st.kernel = kernel;
     st.rns = rns;
+    st.ceilings = 0;
+    st.kind = s->acc.kind;
+    st.reported = 0;
     st.width = width;
+    st.length = ozg_dot_length(s->type, s->k);
+    st.k = s->k;
     st.threads = threads;
     st.scratch = NULL; /* only the product stage uses it */
     st.scratch_bytes = 0;
-    st.scalars.single = ozg_type_single(type);
-    st.scalars.complex_ = ozg_type_complex(type);
+    st.scalars.single = ozg_type_single(s->type);
+    st.scalars.complex_ = ozg_type_complex(s->type);
     return st;
 }
 
@@ -114,13 +117,22 @@ static ozg_planes tile_planes(const ozg_context *ctx, const ozg_stage *st, const
     *at = op->prepared ? p0 : 0;
     if (op->prepared)
         return planes_from(&op->planes, layout, i0);
-    ctx->backend->split(st, layout, &op->view, op->lines.d, i0, lines, p0, count, &op->planes);
+    ctx->backend->split(st, layout, &op->lines, i0, lines, p0, count, &op->planes);
     return op->planes;
+}
+
+/* Tells the caller that the tile that ends at row i and column j is done. */
+static void tell_progress(const ozg_context *ctx, const ozg_shape *s, int64_t i0, int64_t i, int64_t j)
+{
+    const double before = (double)i0 / (double)s->m, here = (double)(i - i0) / (double)s->m;
+
+    if (ctx->progress)
+        ctx->progress(ctx->progress_arg, before + here * ((double)j / (double)s->n));
 }
 
 static void run_tiles(const ozg_plan *plan, const ozg_stage *st, const operand_state *a,
                       const operand_state *b, const ozg_data *data, const ozg_residues *residues,
-                      ozg_report *report)
+                      ozg_repairs *repairs, ozg_report *report)
 {
     const ozg_context *ctx = plan->ctx;
     const ozg_shape *s = &plan->shape;
@@ -144,12 +156,13 @@ static void run_tiles(const ozg_plan *plan, const ozg_stage *st, const operand_s
                 report->seconds_product += lap(&clock);
             }
             ctx->backend->reconstruct(st, residues, &a->lines, i0, rows, &b->lines, j0, columns, data->c,
-                                      data->ldc);
+                                      data->ldc, repairs);
             report->seconds_reconstruct += lap(&clock);
+            tell_progress(ctx, s, i0, i0 + rows, j0 + columns);
         }
 }
 
-/* The operand as the caller gave it, with its places in the workspace; or the prepared one. */
+/* The operand as the caller gave it, with its lines in the workspace; or the prepared one. */
 static operand_state operand_of(const ozg_plan *plan, char side, const ozg_data *data, unsigned char *work)
 {
     const ozg_shape *s = &plan->shape;
@@ -157,71 +170,266 @@ static operand_state operand_of(const ozg_plan *plan, char side, const ozg_data 
     const ozg_operand *prepared = is_a ? data->pa : data->pb;
     const int64_t count = is_a ? s->m : s->n;
     operand_state op;
+    ozg_view view;
 
     op.prepared = prepared != NULL;
     if (prepared) {
-        op.view = prepared->view;
         op.lines = prepared->lines;
         op.planes = prepared->planes;
         return op;
     }
-    op.view = ozg_view_of(s->type, side, is_a ? s->transa : s->transb, is_a ? data->a : data->b,
-                          is_a ? data->lda : data->ldb, count, s->k);
-    op.lines = ozg_lines_at(work + (is_a ? plan->lines_a : plan->lines_b), count);
-    op.planes =
-        ozg_planes_at(work + (is_a ? plan->planes_a : plan->planes_b),
-                      is_a ? &plan->kernel->a : &plan->kernel->b, is_a ? plan->mt : plan->nt, plan->kt);
+    view = ozg_view_of(s->type, side, is_a ? s->transa : s->transb, is_a ? data->a : data->b,
+                       is_a ? data->lda : data->ldb, count, s->k);
+    op.lines =
+        ozg_lines_at(work + (is_a ? plan->lines_a : plan->lines_b), &view, count, s->k, ozg_by_data(s->acc));
     return op;
 }
 
-static void scale_operand(const ozg_context *ctx, const ozg_stage *st, operand_state *op, int64_t k,
-                          int measure)
+/* The planes in the workspace of a plan whose tiles are final. */
+static void place_planes(const ozg_plan *plan, operand_state *a, operand_state *b, unsigned char *work)
+{
+    if (!a->prepared)
+        a->planes = ozg_planes_at(work + plan->planes_a, &plan->kernel->a, plan->mt, plan->kt);
+    if (!b->prepared)
+        b->planes = ozg_planes_at(work + plan->planes_b, &plan->kernel->b, plan->nt, plan->kt);
+}
+
+static ozg_residues residues_of(const ozg_plan *plan, unsigned char *work)
+{
+    ozg_residues r;
+
+    r.base = work + plan->residues;
+    r.ld = (plan->mt + OZG_STRIP - 1) / OZG_STRIP * OZG_STRIP;
+    r.numbers = (size_t)(r.ld * plan->nt);
+    r.plane = r.numbers * (size_t)plan->rns->word;
+    r.ceilings = (uint64_t *)(void *)(work + plan->ceilings);
+    r.floors = plan->shape.acc.kind == OZG_BY_NATIVE ? (uint64_t *)(void *)(work + plan->floors) : NULL;
+    return r;
+}
+
+/* Exponents of an operand, and its norms where they are wanted. */
+static void scale_operand(const ozg_context *ctx, const ozg_stage *st, operand_state *op, int norms)
 {
     if (op->prepared)
         return;
-    ctx->backend->scale(st, &op->view, k, &op->lines);
-    if (measure)
-        ctx->backend->measure(st, &op->view, k, &op->lines);
+    ctx->backend->scale(st, &op->lines);
+    if (norms)
+        ctx->backend->norms(st, &op->lines);
 }
 
-void ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace, ozg_report *report)
+/* D for a fixed width or by norms (accurate scaling: set already), and residual norms where they are wanted. */
+static void set_exponents(const ozg_plan *plan, const ozg_stage *st, ozg_lines *lines, int residuals)
 {
+    if (ozg_by_data(plan->shape.acc))
+        ozg_scaling_norm(lines, plan->nmod, st->length);
+    else if (plan->shape.acc.kind != OZG_BY_ACCURATE)
+        ozg_scaling_fixed(lines, plan->width);
+    if (residuals)
+        plan->ctx->backend->residuals(st, lines);
+}
+
+/* The number of moduli and the shifts along k from the data: tiles are cut again for them. Errors:
+ * OZG_E_UNSUPPORTED (more repairs than repair_limit), OZG_E_NOMEM. */
+static ozg_status choose(ozg_plan *plan, ozg_stage *st, operand_state *a, operand_state *b,
+                         unsigned char *work, uint64_t *repairs)
+{
+    ozg_context *ctx = plan->ctx;
+    int16_t *shift_a = (int16_t *)(void *)(work + plan->shifts), *shift_b = shift_a + plan->shape.k;
+    const int fixed = plan->prepared_a || plan->prepared_b, asked = plan->shape.acc.value;
+    const ozg_choice choice = ozg_choose(st, &a->lines, &b->lines, asked, fixed ? NULL : shift_a,
+                                         fixed ? NULL : shift_b, work + plan->sample);
+
+    *repairs = choice.repairs;
+    if (choice.repairs > ctx->repair_limit)
+        return ozg_fail(ctx, OZG_E_UNSUPPORTED,
+                        "the data are so wide that about %llu entries would be repaired exactly, more than "
+                        "repair_limit = %llu; raise it or ask for ozg_moduli()",
+                        (unsigned long long)choice.repairs, (unsigned long long)ctx->repair_limit);
+    if (choice.shifted) {
+        a->lines.view.shift = shift_a;
+        b->lines.view.shift = shift_b;
+        scale_operand(ctx, st, a, 1);
+        scale_operand(ctx, st, b, 1);
+    }
+    return ozg_plan_settle(plan, choice.nmod);
+}
+
+/* The largest width of the lines of an operand. */
+static int width_of(const ozg_lines *lines)
+{
+    int width = 1;
+
+    for (int64_t i = 0; i < lines->count; i++)
+        if (lines->d[i] != OZG_D_NONE && lines->d[i] + lines->e[i] > width)
+            width = lines->d[i] + lines->e[i];
+    return width;
+}
+
+/* The largest sums of ceilings of the rows and columns of a tile. */
+static void raise_largest(const ozg_residues *sums, int64_t rows, int64_t columns, uint64_t *of_rows,
+                          uint64_t *of_columns)
+{
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < rows; i++) {
+            const uint64_t x = sums->ceilings[i + j * sums->ld];
+
+            of_rows[i] = x > of_rows[i] ? x : of_rows[i];
+            of_columns[j] = x > of_columns[j] ? x : of_columns[j];
+        }
+}
+
+/* D by accurate scaling: the product of ceilings, tile by tile, before the first tile of C. [EA] Algorithm 2. */
+static void scale_accurately(const ozg_plan *plan, const ozg_stage *st, operand_state *a, operand_state *b,
+                             unsigned char *work)
+{
+    const ozg_backend *backend = plan->ctx->backend;
     const ozg_shape *s = &plan->shape;
+    ozg_residues sums = residues_of(plan, work);
+    uint64_t *of_rows = sums.ceilings + sums.numbers, *of_columns = of_rows + s->m;
+    ozg_stage ceilings = *st;
+
+    ceilings.ceilings = 1;
+    memset(of_rows, 0, (size_t)(s->m + s->n) * sizeof *of_rows);
+    place_planes(plan, a, b, work);
+    for (int64_t i0 = 0; i0 < s->m; i0 += plan->mt)
+        for (int64_t j0 = 0; j0 < s->n; j0 += plan->nt) {
+            const int64_t rows = min64(plan->mt, s->m - i0), columns = min64(plan->nt, s->n - j0);
+
+            for (int64_t p0 = 0; p0 < s->k; p0 += plan->kt) {
+                const int64_t count = min64(plan->kt, s->k - p0);
+
+                backend->split(&ceilings, &st->kernel->a, &a->lines, i0, rows, p0, count, &a->planes);
+                backend->split(&ceilings, &st->kernel->b, &b->lines, j0, columns, p0, count, &b->planes);
+                backend->ceilings(&ceilings, &a->planes, &b->planes, rows, columns, count, p0 == 0, &sums);
+            }
+            raise_largest(&sums, rows, columns, of_rows + i0, of_columns + j0);
+        }
+    ozg_scaling_accurate(&a->lines, plan->nmod, of_rows);
+    ozg_scaling_accurate(&b->lines, plan->nmod, of_columns);
+}
+
+/* The scale stage: exponents of all lines, and what the accuracy and the report want to know of them.
+ * *repairs: an estimate. */
+static ozg_status scale(ozg_plan *plan, ozg_stage *st, operand_state *a, operand_state *b,
+                        unsigned char *work, int report, uint64_t *repairs)
+{
+    const int by_data = ozg_by_data(plan->shape.acc), accurate = plan->shape.acc.kind == OZG_BY_ACCURATE;
+    ozg_status status;
+
+    scale_operand(plan->ctx, st, a, by_data || report);
+    scale_operand(plan->ctx, st, b, by_data || report);
+    if (by_data) {
+        status = choose(plan, st, a, b, work, repairs);
+        if (status)
+            return status;
+        st->rns = plan->rns;
+    }
+    if (accurate)
+        scale_accurately(plan, st, a, b, work);
+    if (!a->prepared)
+        set_exponents(plan, st, &a->lines, by_data || report);
+    if (!b->prepared)
+        set_exponents(plan, st, &b->lines, by_data || report);
+    if (by_data || accurate) {
+        const int wa = width_of(&a->lines), wb = width_of(&b->lines);
+
+        plan->width = wa > wb ? wa : wb;
+        st->width = plan->width;
+    }
+    return OZG_OK;
+}
+
+ozg_status ozg_driver_run(const ozg_plan *made, const ozg_data *data, void *workspace, ozg_report *report)
+{
     unsigned char *work = (unsigned char *)ozg_round_up((size_t)workspace, OZG_ALIGN);
-    ozg_stage st = stage_of(plan->kernel, plan->rns, plan->width, plan->threads, s->type);
-    operand_state a = operand_of(plan, 'A', data, work), b = operand_of(plan, 'B', data, work);
+    ozg_plan plan = *made;
+    const ozg_shape *s = &plan.shape;
+    ozg_stage st = stage_of(plan.kernel, plan.rns, s, plan.width, plan.threads);
+    operand_state a = operand_of(&plan, 'A', data, work), b = operand_of(&plan, 'B', data, work);
+    ozg_repairs repairs = {0, 0, 0, 0};
     ozg_residues residues;
     ozg_report unused = {0}, *r = report ? report : &unused;
     double start = seconds(), clock = start;
+    uint64_t estimate = 0;
+    ozg_status status;
 
-    st.scratch = work + plan->scratch;
-    st.scratch_bytes = plan->scratch_bytes;
     set_scalars(&st.scalars, data);
-    residues.base = work + plan->residues;
-    residues.ld = (plan->mt + OZG_STRIP - 1) / OZG_STRIP * OZG_STRIP;
-    residues.plane = (size_t)(residues.ld * plan->nt * plan->rns->word);
-    scale_operand(plan->ctx, &st, &a, s->k, report != NULL);
-    scale_operand(plan->ctx, &st, &b, s->k, report != NULL);
+    st.reported = report != NULL;
+    status = scale(&plan, &st, &a, &b, work, report != NULL, &estimate);
+    if (status)
+        return status;
+    st.scratch = work + plan.scratch;
+    st.scratch_bytes = plan.scratch_bytes;
+    place_planes(&plan, &a, &b, work);
+    residues = residues_of(&plan, work);
     r->seconds_scale += lap(&clock);
-    run_tiles(plan, &st, &a, &b, data, &residues, r);
+    run_tiles(&plan, &st, &a, &b, data, &residues, &repairs, r);
     clock = seconds();
-    ozg_special_rows_columns(&st, &a.view, &a.lines, &b.view, &b.lines, s->k, data->c, data->ldc,
-                             plan->ctx->memory_limit - plan->workspace, &r->special_rows, &r->special_cols);
+    ozg_special_rows_columns(&st, &a.lines, &b.lines, data->c, data->ldc,
+                             plan.ctx->memory_limit - plan.workspace, &r->special_rows, &r->special_cols);
     r->seconds_reconstruct += lap(&clock);
     if (report)
-        ozg_report_product(report, plan, data, &a.lines, &b.lines);
+        ozg_report_product(report, &plan, data, &a.lines, &b.lines, &repairs);
     r->seconds_total += seconds() - start;
+    return OZG_OK;
 }
 
-void ozg_driver_prepare(ozg_operand *operand, const ozg_rns *rns, const ozg_view *source)
+ozg_status ozg_driver_predict(const ozg_plan *made, const ozg_data *data, void *workspace, ozg_report *report)
 {
-    const ozg_context *ctx = operand->ctx;
-    const ozg_layout *layout = operand->side == 'A' ? &ctx->kernel->a : &ctx->kernel->b;
-    ozg_stage st =
-        stage_of(ctx->kernel, rns, operand->width, ozg_parallel_threads(ctx->threads), operand->type);
+    unsigned char *work = (unsigned char *)ozg_round_up((size_t)workspace, OZG_ALIGN);
+    ozg_plan plan = *made;
+    ozg_stage st = stage_of(plan.kernel, plan.rns, &plan.shape, plan.width, plan.threads);
+    operand_state a = operand_of(&plan, 'A', data, work), b = operand_of(&plan, 'B', data, work);
+    double start = seconds();
+    ozg_status status = scale(&plan, &st, &a, &b, work, 1, &report->repaired);
 
-    ctx->backend->scale(&st, source, operand->k, &operand->lines);
-    ctx->backend->measure(&st, source, operand->k, &operand->lines);
-    ctx->backend->split(&st, layout, source, operand->lines.d, 0, operand->count, 0, operand->k,
-                        &operand->planes);
+    if (status)
+        return status;
+    ozg_report_predicted(report, &plan, data, &a.lines, &b.lines);
+    report->seconds_scale = report->seconds_total = seconds() - start;
+    return OZG_OK;
+}
+
+/* The number of moduli of an operand that is prepared for a partner of which nothing is known: as if that were
+ * like itself. Errors: OZG_E_NOMEM. */
+static ozg_status choose_for_operand(ozg_operand *op, ozg_stage *st)
+{
+    void *memory;
+    ozg_choice choice;
+
+    if (op->acc.value) /* asked for */
+        return OZG_OK;
+    memory = malloc(ozg_choose_bytes(op->type, op->count, op->count, op->k));
+    if (!memory)
+        return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory to choose the number of moduli");
+    choice = ozg_choose(st, &op->lines, &op->lines, 0, NULL, NULL, memory);
+    free(memory);
+    op->nmod = choice.nmod;
+    return OZG_OK;
+}
+
+ozg_status ozg_driver_measure(ozg_operand *op)
+{
+    const ozg_context *ctx = op->ctx;
+    const ozg_shape s = {op->type, 'N', 'N', op->count, op->count, op->k, op->acc};
+    ozg_stage st = stage_of(ctx->kernel, NULL, &s, op->width, ozg_parallel_threads(ctx->threads));
+
+    ctx->backend->scale(&st, &op->lines);
+    ctx->backend->norms(&st, &op->lines);
+    return ozg_by_data(op->acc) ? choose_for_operand(op, &st) : OZG_OK;
+}
+
+void ozg_driver_prepare(ozg_operand *op, const ozg_rns *rns)
+{
+    const ozg_context *ctx = op->ctx;
+    const ozg_layout *layout = op->side == 'A' ? &ctx->kernel->a : &ctx->kernel->b;
+    const ozg_shape s = {op->type, 'N', 'N', op->count, op->count, op->k, op->acc};
+    ozg_stage st = stage_of(ctx->kernel, rns, &s, op->width, ozg_parallel_threads(ctx->threads));
+
+    if (ozg_by_data(op->acc))
+        st.width = ozg_scaling_norm(&op->lines, op->nmod, st.length);
+    else
+        ozg_scaling_fixed(&op->lines, op->width);
+    ctx->backend->residuals(&st, &op->lines);
+    ctx->backend->split(&st, layout, &op->lines, 0, op->count, 0, op->k, &op->planes);
 }

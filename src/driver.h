@@ -13,24 +13,37 @@ struct ozg_operand {
     ozg_context *ctx;
     char type, side;
     int64_t count, k; /* lines of k elements */
-    int nmod, width;
-    ozg_lines lines;
+    ozg_accuracy acc;
+    int nmod, width; /* width 0: as the data have it */
+    ozg_lines lines; /* of the copy, which Inf, NaN and repairs need */
     ozg_planes planes;
-    ozg_view view; /* a copy of the elements, for Inf and NaN */
-    void *memory;
+    void *memory, *split; /* of lines and copy; of the planes */
 };
 
 /* op(X) of an operand as lines: rows of op(A) (side 'A') or columns of op(B) (side 'B'). */
 ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld, int64_t count, int64_t k);
 
-/* ozg_driver_run() - C := RN(alpha op(A) op(B) + beta C) in the plan's workspace. Cannot fail. report may be
- * NULL. */
-void ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace, ozg_report *report);
+/*
+ * ozg_driver_run() - C := RN(alpha op(A) op(B) + beta C) in the plan's workspace. report may be NULL. Errors,
+ * both before C is touched: OZG_E_UNSUPPORTED (repair_limit), OZG_E_NOMEM (tables of moduli).
+ */
+ozg_status ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace, ozg_report *report);
+
+/*
+ * ozg_driver_predict() - the report of such a run without it: what the data alone tell. beta and C do not
+ * matter. Errors as ozg_driver_run().
+ */
+ozg_status ozg_driver_predict(const ozg_plan *plan, const ozg_data *data, void *workspace,
+                              ozg_report *report);
 
 /* ozg_driver_scale_c() - C := RN(beta C), for alpha = 0 or k = 0. */
 void ozg_driver_scale_c(const ozg_shape *shape, const ozg_data *data);
 
-/* ozg_driver_prepare() - scale, measure and split all lines of an operand whose memory is set. */
-void ozg_driver_prepare(ozg_operand *operand, const ozg_rns *rns, const ozg_view *source);
+/*
+ * ozg_driver_measure() - exponents and norms of an operand whose lines are placed, and its number of moduli.
+ * ozg_driver_prepare() - D, residuals and planes, once these are placed too.
+ */
+ozg_status ozg_driver_measure(ozg_operand *operand);
+void ozg_driver_prepare(ozg_operand *operand, const ozg_rns *rns);
 
 #endif

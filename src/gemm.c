@@ -18,6 +18,8 @@ static const ozg_argument_numbers run_numbers = {0, 0, 0, 0, 0, 0, 2, 0, 3, 4, 0
 static const ozg_argument_numbers strided_numbers = {0, 2, 3, 4, 5, 6, 7, 0, 8, 9, 0, 11, 12, 14, 15, 16, 19};
 static const ozg_argument_numbers batch_numbers = {0, 2, 3, 4, 5, 6, 7, 0, 8, 9, 0, 10, 11, 12, 13, 14, 16};
 
+static const ozg_argument_numbers bound_numbers = {0, 2, 3, 4, 5, 6, 7, 0, 8, 9, 0, 10, 11, 0, 0, 0, 12};
+
 /* Failures leave a zeroed report. */
 static ozg_status begin(ozg_context *ctx, ozg_report *report)
 {
@@ -28,13 +30,39 @@ static ozg_status begin(ozg_context *ctx, ozg_report *report)
     return OZG_OK;
 }
 
-/* A prepared operand must be what the call says. nmod and width are those of the call. */
-static ozg_status check_operand(ozg_context *ctx, const ozg_operand *op, char side, const ozg_shape *s,
-                                int number)
+/* The moduli and the width of a prepared operand must be those of the call. */
+static ozg_status check_moduli(ozg_context *ctx, const ozg_operand *op, const ozg_shape *s, int number)
+{
+    int nmod, width;
+    ozg_status status = ozg_plan_accuracy(ctx, s->type, s->k, s->acc, &nmod, &width);
+
+    if (!status && (op->acc.kind == OZG_BY_NATIVE || op->acc.kind == OZG_BY_ROUNDED || op->nmod != nmod ||
+                    op->width != width))
+        return ozg_fail(ctx, OZG_E_ARG,
+                        "argument %d: the operand has %d moduli and width %d; this call needs %d and %d",
+                        number, op->nmod, op->width, nmod, width);
+    return status;
+}
+
+/* A native or rounded call takes the number of moduli of its prepared operands. */
+static ozg_status take_moduli(ozg_context *ctx, const ozg_operand *op, ozg_shape *s, int number)
+{
+    if (op->acc.kind != s->acc.kind)
+        return ozg_fail(ctx, OZG_E_ARG, "argument %d: the operand was prepared for another accuracy", number);
+    if (s->acc.value && s->acc.value != op->nmod)
+        return ozg_fail(
+            ctx, OZG_E_ARG,
+            "argument %d: the operand has %d moduli; the other one or the call %d; prepare it with "
+            "ozg_with_moduli(..., %d)",
+            number, op->nmod, s->acc.value, s->acc.value);
+    s->acc.value = op->nmod;
+    return OZG_OK;
+}
+
+/* A prepared operand must be what the call says. */
+static ozg_status check_operand(ozg_context *ctx, const ozg_operand *op, char side, ozg_shape *s, int number)
 {
     const int64_t count = side == 'A' ? s->m : s->n;
-    int nmod, width;
-    ozg_status status;
 
     if (!op)
         return OZG_OK;
@@ -52,12 +80,7 @@ static ozg_status check_operand(ozg_context *ctx, const ozg_operand *op, char si
             (long long)(side == 'A' ? count : s->k), (long long)(side == 'A' ? s->k : count));
     if (s->k == 0 || count == 0)
         return OZG_OK; /* nothing was split */
-    status = ozg_plan_accuracy(ctx, s->type, s->k, s->acc, &nmod, &width);
-    if (!status && (op->nmod != nmod || op->width != width))
-        return ozg_fail(ctx, OZG_E_ARG,
-                        "argument %d: the operand has %d moduli and width %d; this call needs %d and %d",
-                        number, op->nmod, op->width, nmod, width);
-    return status;
+    return ozg_by_data(s->acc) ? take_moduli(ctx, op, s, number) : check_moduli(ctx, op, s, number);
 }
 
 static const char *reason_for_nothing(const ozg_shape *s)
@@ -91,8 +114,10 @@ static ozg_status run(ozg_context *ctx, const ozg_plan *plan, const ozg_shape *s
                         plan->workspace);
     if (report)
         ozg_report_nothing(report, ctx, "");
-    ozg_driver_run(plan, d, work, report);
-    return OZG_OK;
+    status = ozg_driver_run(plan, d, work, report);
+    if (status && report)
+        memset(report, 0, sizeof *report);
+    return status;
 }
 
 static ozg_status gemm(ozg_context *ctx, ozg_shape *s, const ozg_data *d, const ozg_argument_numbers *numbers,
@@ -230,6 +255,75 @@ ozg_status ozg_cgemm_prepared(ozg_context *ctx, char transa, char transb, int64_
 {
     return typed_gemm(ctx, 'c', transa, transb, m, n, k, alpha, pa, a, lda, pb, b, ldb, beta, c, ldc, acc,
                       &prepared_numbers, report);
+}
+
+/* ---- bounds without the product ----------------------------------------------------------------- */
+
+/* The report of a product that is not computed. d->c is NULL and beta 0: neither is looked at. */
+static ozg_status bound(ozg_context *ctx, char type, char transa, char transb, int64_t m, int64_t n,
+                        int64_t k, const void *alpha, const void *a, int64_t lda, const void *b, int64_t ldb,
+                        ozg_accuracy acc, ozg_report *report)
+{
+    ozg_shape s = {type, transa, transb, m, n, k, acc};
+    ozg_data d = {{0, 0}, {0, 0}, a, b, lda, ldb, NULL, NULL, NULL, 0};
+    ozg_plan plan;
+    void *work;
+    ozg_status status = begin(ctx, report);
+
+    if (status)
+        return status;
+    if (!report || !alpha)
+        return ozg_fail(ctx, OZG_E_ARG, "argument %s is NULL", report ? "7 (alpha)" : "13 (report)");
+    read_scalar(d.alpha, type, alpha);
+    status = ozg_problem_check_shape(&s, &bound_numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    for (int is_a = 1; !status && is_a >= 0; is_a--)
+        status = ozg_problem_check_operand(&s, is_a, is_a ? a : b, is_a ? lda : ldb, &bound_numbers,
+                                           ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    if (status)
+        return status;
+    ozg_report_nothing(report, ctx, "");
+    if (m == 0 || n == 0 || ozg_nothing_to_multiply(&s, &d)) {
+        report->reason = reason_for_nothing(&s);
+        return OZG_OK;
+    }
+    status = ozg_plan_make(&plan, ctx, &s, 0, 0);
+    work = status ? NULL : ozg_context_arena(ctx, plan.workspace);
+    if (!status && !work)
+        status = ozg_fail(ctx, OZG_E_NOMEM, "no memory for %zu bytes of workspace; lower memory_limit",
+                          plan.workspace);
+    if (!status)
+        status = ozg_driver_predict(&plan, &d, work, report);
+    if (status)
+        memset(report, 0, sizeof *report);
+    return status;
+}
+
+ozg_status ozg_bound_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                           double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
+                           ozg_accuracy acc, ozg_report *report)
+{
+    return bound(ctx, 'd', transa, transb, m, n, k, &alpha, a, lda, b, ldb, acc, report);
+}
+
+ozg_status ozg_bound_sgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                           float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
+                           ozg_accuracy acc, ozg_report *report)
+{
+    return bound(ctx, 's', transa, transb, m, n, k, &alpha, a, lda, b, ldb, acc, report);
+}
+
+ozg_status ozg_bound_zgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                           const double alpha[2], const double *a, int64_t lda, const double *b, int64_t ldb,
+                           ozg_accuracy acc, ozg_report *report)
+{
+    return bound(ctx, 'z', transa, transb, m, n, k, alpha, a, lda, b, ldb, acc, report);
+}
+
+ozg_status ozg_bound_cgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                           const float alpha[2], const float *a, int64_t lda, const float *b, int64_t ldb,
+                           ozg_accuracy acc, ozg_report *report)
+{
+    return bound(ctx, 'c', transa, transb, m, n, k, alpha, a, lda, b, ldb, acc, report);
 }
 
 ozg_status ozg_report_wait(ozg_context *ctx, ozg_report *report)

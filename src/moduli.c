@@ -96,28 +96,49 @@ static void choose_from_group(const int *number, const int *mask, int size)
         }
 }
 
-/* bits and top of the product */
-static void set_size(ozg_moduli_set *set, const uint32_t *product)
+/* The leading 64 bits of a, and how many bits it has. a is not 0. */
+static void leading_bits(const uint32_t *a, uint64_t *top, int *bits)
 {
     int word = LIMBS - 1, shift;
     uint64_t hi, lo;
 
-    while (!product[word])
+    while (!a[word])
         word--;
-    hi = (uint64_t)product[word] << 32 | (word > 0 ? product[word - 1] : 0);
-    lo = (uint64_t)(word > 1 ? product[word - 2] : 0) << 32 | (word > 2 ? product[word - 3] : 0);
+    hi = (uint64_t)a[word] << 32 | (word > 0 ? a[word - 1] : 0);
+    lo = (uint64_t)(word > 1 ? a[word - 2] : 0) << 32 | (word > 2 ? a[word - 3] : 0);
     for (shift = 0; !(hi >> 63); shift++) {
         hi = hi << 1 | lo >> 63;
         lo <<= 1;
     }
-    set->top = hi;
-    set->bits = 32 * (word + 1) - shift;
+    *top = hi;
+    *bits = 32 * (word + 1) - shift;
+}
+
+/* out := (a >> 1) - (a >> 6) */
+static void half_less_a_64th(uint32_t *out, const uint32_t *a)
+{
+    int64_t borrow = 0;
+
+    for (int i = 0; i < LIMBS; i++) {
+        const uint32_t above = i + 1 < LIMBS ? a[i + 1] : 0;
+
+        borrow += (int64_t)(a[i] >> 1 | above << 31) - (int64_t)(a[i] >> 6 | above << 26);
+        out[i] = (uint32_t)borrow;
+        borrow >>= 32; /* -1 or 0 */
+    }
+}
+
+/* bits and top of the product */
+static void set_size(ozg_moduli_set *set, const uint32_t *product)
+{
+    leading_bits(product, &set->top, &set->bits);
 }
 
 static void extract(int s)
 {
     const state *win = NULL;
     ozg_moduli_set *set = &sets[s];
+    uint32_t most[LIMBS];
 
     for (int mask = 0; mask < MASKS; mask++)
         if (best[mask][s].log2 >= 0 && (!win || compare(best[mask][s].product, win->product) > 0))
@@ -126,6 +147,8 @@ static void extract(int s)
         if (win->chosen[(x - 1) / 8] >> (x - 1) % 8 & 1)
             set->m[set->nmod++] = (uint32_t)x;
     set_size(set, win->product);
+    half_less_a_64th(most, win->product);
+    leading_bits(most, &set->most_top, &set->most_bits);
 }
 
 static void compute(void)

@@ -18,6 +18,12 @@ typedef struct ozg_moduli_set {
     uint32_t m[OZG_NMOD_MAX];
     int bits;     /* M has this many bits */
     uint64_t top; /* floor(M 2^(64 - bits)): its leading 64 bits */
+    /*
+     * The same two of Q = (M >> 1) - (M >> 6), the largest |c^| that scaling from the data may reach: the
+     * quotient of the reconstruction is then right on every engine (numerics.md sec. 3).
+     */
+    int most_bits;
+    uint64_t most_top;
 } ozg_moduli_set;
 
 /*

@@ -46,51 +46,65 @@ static void copy_elements(const ozg_view *v, int64_t count, int64_t k, void *out
 
 #define ELEMENTS_MAX (INT64_C(1) << 48) /* more than any memory holds: sizes in bytes stay below 2^63 */
 
-/* Memory for lines, planes and the copy. Errors: OZG_E_NOMEM. */
-static ozg_status allocate(ozg_operand *op, const ozg_rns *rns)
+static ozg_status no_memory(ozg_operand *op, size_t bytes)
 {
-    const ozg_layout *layout = op->side == 'A' ? &op->ctx->kernel->a : &op->ctx->kernel->b;
-    const int planes = rns->nmod * (ozg_type_complex(op->type) ? 3 : 1);
-    size_t lines, split, copy;
-    unsigned char *memory;
+    return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory for a prepared operand of %zu bytes", bytes);
+}
+
+/* Memory for lines and the copy. Errors: OZG_E_NOMEM. */
+static ozg_status allocate_lines(ozg_operand *op)
+{
+    const int by_data = ozg_by_data(op->acc);
+    ozg_view view = {NULL, op->k, 1, op->type, 0, NULL};
+    size_t lines, copy;
 
     if (op->count > ELEMENTS_MAX / op->k)
         return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory holds a prepared operand of %lld x %lld elements",
                         (long long)op->count, (long long)op->k);
-    lines = ozg_lines_bytes(op->count);
-    split = ozg_planes_bytes(layout, planes, op->count, op->k);
+    lines = ozg_lines_bytes(op->count, op->k, by_data);
     copy = (size_t)(op->count * op->k * ozg_type_size(op->type));
-    memory = aligned_alloc(OZG_ALIGN, ozg_round_up(lines + split + copy, OZG_ALIGN));
-    if (!memory)
-        return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory for a prepared operand of %zu bytes",
-                        lines + split + copy);
-    op->memory = memory;
-    op->lines = ozg_lines_at(memory, op->count);
-    op->planes = ozg_planes_at(memory + lines, layout, op->count, op->k);
-    op->view.x = memory + lines + split;
-    op->view.line_stride = op->k;
-    op->view.step = 1;
-    op->view.type = op->type;
-    op->view.conj = 0;
+    op->memory = aligned_alloc(OZG_ALIGN, ozg_round_up(lines + copy, OZG_ALIGN));
+    if (!op->memory)
+        return no_memory(op, lines + copy);
+    view.x = (unsigned char *)op->memory + lines;
+    op->lines = ozg_lines_at(op->memory, &view, op->count, op->k, by_data);
     return OZG_OK;
 }
 
-static ozg_status fill(ozg_operand *op, char trans, const void *x, int64_t ldx, ozg_accuracy acc)
+/* Memory for the planes, once the number of moduli is known. Errors: OZG_E_NOMEM. */
+static ozg_status allocate_planes(ozg_operand *op, const ozg_rns *rns)
 {
-    ozg_view source = ozg_view_of(op->type, op->side, trans, x, ldx, op->count, op->k);
-    const ozg_rns *rns;
-    ozg_status status = ozg_plan_accuracy(op->ctx, op->type, op->k, acc, &op->nmod, &op->width);
+    const ozg_layout *layout = op->side == 'A' ? &op->ctx->kernel->a : &op->ctx->kernel->b;
+    const size_t bytes =
+        ozg_planes_bytes(layout, ozg_plan_planes(op->type, op->acc, rns->nmod), op->count, op->k);
 
+    op->split = aligned_alloc(OZG_ALIGN, ozg_round_up(bytes, OZG_ALIGN));
+    if (!op->split)
+        return no_memory(op, bytes);
+    op->planes = ozg_planes_at(op->split, layout, op->count, op->k);
+    return OZG_OK;
+}
+
+static ozg_status fill(ozg_operand *op, char trans, const void *x, int64_t ldx)
+{
+    const ozg_view source = ozg_view_of(op->type, op->side, trans, x, ldx, op->count, op->k);
+    const ozg_rns *rns;
+    ozg_status status = ozg_plan_accuracy(op->ctx, op->type, op->k, op->acc, &op->nmod, &op->width);
+
+    if (!status)
+        status = allocate_lines(op);
+    if (status)
+        return status;
+    copy_elements(&source, op->count, op->k, (void *)op->lines.view.x);
+    status = ozg_driver_measure(op);
     if (status)
         return status;
     if (ozg_rns_get(&rns, op->ctx->kernel->a.word, op->nmod))
         return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", op->nmod);
-    status = allocate(op, rns);
-    if (status)
-        return status;
-    copy_elements(&source, op->count, op->k, (void *)op->view.x);
-    ozg_driver_prepare(op, rns, &source);
-    return OZG_OK;
+    status = allocate_planes(op, rns);
+    if (!status)
+        ozg_driver_prepare(op, rns);
+    return status;
 }
 
 /* The rules of the matrix, as those of a product in which the other operand and C do not matter. */
@@ -123,6 +137,9 @@ ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type
     if (!is_a && side != 'B' && side != 'b')
         return ozg_fail(ctx, OZG_E_ARG, "argument 4 (side) must be 'A' or 'B'");
     status = check(ctx, &s, is_a ? 'A' : 'B', x, ldx);
+    if (!status && acc.kind == OZG_BY_ACCURATE)
+        status = ozg_fail(ctx, OZG_E_UNSUPPORTED,
+                          "accurate scaling depends on both operands; prepare with another accuracy");
     if (status)
         return status;
     op = calloc(1, sizeof *op);
@@ -133,8 +150,9 @@ ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type
     op->side = is_a ? 'A' : 'B';
     op->count = is_a ? rows : cols;
     op->k = is_a ? cols : rows;
+    op->acc = acc;
     if (op->count > 0 && op->k > 0)
-        status = fill(op, is_a ? s.transa : s.transb, x, ldx, acc);
+        status = fill(op, is_a ? s.transa : s.transb, x, ldx);
     if (status)
         ozg_operand_destroy(op);
     else
@@ -142,10 +160,16 @@ ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type
     return status;
 }
 
+int ozg_operand_moduli(const ozg_operand *operand)
+{
+    return operand ? operand->nmod : 0;
+}
+
 void ozg_operand_destroy(ozg_operand *operand)
 {
     if (!operand)
         return;
     free(operand->memory);
+    free(operand->split);
     free(operand);
 }

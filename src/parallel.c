@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -109,4 +110,12 @@ int ozg_parallel_threads(int wanted)
     (void)wanted;
 #endif
     return threads > 1 ? threads : 1;
+}
+
+uint64_t ozg_nanoseconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }

@@ -1,5 +1,5 @@
 /*
- * parallel.h - the one place where threads are used.
+ * parallel.h - the one place where threads are used, and where the time is read.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,5 +18,8 @@ void ozg_parallel(int threads, int64_t tasks, void (*run)(void *arg, int64_t tas
 
 /* ozg_parallel_threads() - the threads to use when asked for `wanted` (0: as OpenMP says); at least 1. */
 int ozg_parallel_threads(int wanted);
+
+/* ozg_nanoseconds() - of a clock that only moves forward. */
+uint64_t ozg_nanoseconds(void);
 
 #endif

@@ -4,6 +4,7 @@
  *
  * One tile needs, for n moduli of the engine (complex: planes Re, Im, Re + Im of the operands, Re, Im of C):
  *     planes of A  (1 or 3) n mt kt,   planes of B  (1 or 3) n nt kt,   residues  (1 or 2) n mt nt   words
+ * and for native accuracy one plane of floors more and their sums, 8 bytes an entry.
  * The driver keeps the planes of A while it walks through the tiles of B, so mt is large and nt small.
  *
  * SPDX-License-Identifier: MIT
@@ -11,17 +12,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "choose.h"
 #include "parallel.h"
 #include "plan.h"
+#include "scaling.h"
 
 /* 32-bit sums are exact up to 131071 elements of symmetric residues, 65793 where those of A are in [0, m). */
 #define K_CHUNK 65536
 #define K_SMALL 4096 /* chunks are not cut below this while tiles can be */
 #define N_TILE  384  /* columns of a tile: enough to use the planes of A well */
 
+/* Where the number of moduli follows from the data, tiles are first cut for so many; single: half of them. */
+#define NMOD_USUAL 18
+
 /* More lines than any memory holds, and more rows than a tile ever needs: sizes in bytes stay below 2^63. */
-#define LINES_MAX (INT64_C(1) << 48)
-#define M_TILE    (INT64_C(1) << 32)
+#define LINES_MAX    (INT64_C(1) << 48)
+#define M_TILE       (INT64_C(1) << 32)
+#define ELEMENTS_MAX (INT64_C(1) << 52)
 
 ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accuracy acc, int *nmod, int *width)
 {
@@ -35,6 +42,30 @@ ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accurac
                             acc.value, (long long)k, ozg_moduli_for_width(1, length));
         return OZG_OK;
     }
+    if (ozg_by_data(acc)) {
+        const int least = length > UINT32_MAX ? 0 : ozg_scaling_least(length);
+
+        if (least == 0)
+            return ozg_fail(ctx, OZG_E_UNSUPPORTED, "k = %lld is too large for native and rounded accuracy",
+                            (long long)k);
+        *nmod = acc.value;
+        *width = 0;
+        if (acc.value && acc.value < least)
+            return ozg_fail(ctx, OZG_E_UNSUPPORTED, "%d moduli are too few for k = %lld; use at least %d",
+                            acc.value, (long long)k, least);
+        return OZG_OK;
+    }
+    if (acc.kind == OZG_BY_ACCURATE) {
+        const int least = ozg_scaling_accurate_least(length);
+
+        *nmod = acc.value;
+        *width = 0;
+        if (least == 0 || acc.value < least)
+            return ozg_fail(ctx, OZG_E_UNSUPPORTED,
+                            "%d moduli are too few for accurate scaling at k = %lld; use at least %d",
+                            acc.value, (long long)k, least);
+        return OZG_OK;
+    }
     *width = acc.value;
     *nmod = ozg_moduli_for_width(acc.value, length);
     if (*nmod == 0)
@@ -43,21 +74,44 @@ ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accurac
     return OZG_OK;
 }
 
-size_t ozg_lines_bytes(int64_t count)
+/* Bytes of a line: squares; e, d and six factors; special. */
+#define LINE_BYTES (8 + 8 * 4 + 1)
+
+static int64_t place_words(int64_t k, int places)
 {
-    return ozg_round_up((size_t)count * (8 + 4 + 1 + 1), OZG_ALIGN);
+    return places ? (k + 63) / 64 : 0;
 }
 
-ozg_lines ozg_lines_at(void *place, int64_t count)
+size_t ozg_lines_bytes(int64_t count, int64_t k, int places)
 {
-    ozg_lines lines;
+    return ozg_round_up((size_t)count * (LINE_BYTES + 8 * (size_t)place_words(k, places)), OZG_ALIGN);
+}
 
-    lines.count = count;
-    lines.norm1 = place;
-    lines.d = (int32_t *)(lines.norm1 + count);
-    lines.special = (uint8_t *)(lines.d + count);
-    lines.inexact = lines.special + count;
-    return lines;
+ozg_lines ozg_lines_at(void *place, const ozg_view *view, int64_t count, int64_t k, int places)
+{
+    ozg_lines l;
+
+    l.view = *view;
+    l.count = count;
+    l.k = k;
+    l.words = place_words(k, places);
+    l.squares = place;
+    l.places = places ? l.squares + count : NULL;
+    l.e = (int32_t *)(l.squares + count + count * l.words);
+    l.d = l.e + count;
+    l.x1 = (uint32_t *)(l.d + count);
+    l.x2 = l.x1 + count;
+    l.xmax = l.x2 + count;
+    l.r1 = l.xmax + count;
+    l.r2 = l.r1 + count;
+    l.rmax = l.r2 + count;
+    l.special = (uint8_t *)(l.rmax + count);
+    return l;
+}
+
+int ozg_plan_planes(char type, ozg_accuracy acc, int nmod)
+{
+    return (nmod + (acc.kind == OZG_BY_NATIVE)) * (ozg_type_complex(type) ? 3 : 1);
 }
 
 ozg_planes ozg_planes_at(void *place, const ozg_layout *layout, int64_t lines, int64_t k)
@@ -86,31 +140,42 @@ static int64_t round_up64(int64_t x, int64_t to)
     return (x + to - 1) / to * to;
 }
 
-/* Places in the workspace for the present tile; sets plan->workspace. */
-static void place(ozg_plan *plan)
+/* Places in the workspace for the present tile; returns the bytes of all. */
+static size_t place(ozg_plan *plan)
 {
     const ozg_kernel *kernel = plan->kernel;
     const ozg_shape *s = &plan->shape;
-    const int complex_ = ozg_type_complex(s->type), planes = plan->rns->nmod * (complex_ ? 3 : 1);
+    const int complex_ = ozg_type_complex(s->type);
+    const int planes = ozg_plan_planes(s->type, s->acc, plan->rns->nmod);
+    const int by_data = ozg_by_data(s->acc), native = s->acc.kind == OZG_BY_NATIVE,
+              accurate = s->acc.kind == OZG_BY_ACCURATE;
+    const size_t entries = (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt);
     size_t at = 0;
 
     plan->lines_a = at;
-    at += plan->prepared_a ? 0 : ozg_lines_bytes(s->m);
+    at += plan->prepared_a ? 0 : ozg_lines_bytes(s->m, s->k, by_data);
     plan->lines_b = at;
-    at += plan->prepared_b ? 0 : ozg_lines_bytes(s->n);
-    plan->planes_a = at;
+    at += plan->prepared_b ? 0 : ozg_lines_bytes(s->n, s->k, by_data);
+    plan->shifts = at;
+    at += by_data ? ozg_round_up(4 * (size_t)s->k, OZG_ALIGN) : 0;
+    plan->sample = plan->planes_a = at; /* the sample is forgotten when tiles begin */
     at += plan->prepared_a ? 0 : ozg_planes_bytes(&kernel->a, planes, plan->mt, plan->kt);
     plan->planes_b = at;
     at += plan->prepared_b ? 0 : ozg_planes_bytes(&kernel->b, planes, plan->nt, plan->kt);
     plan->residues = at;
-    at += (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt) *
-          (size_t)(plan->rns->nmod * plan->rns->word * (1 + complex_));
+    at += entries * (size_t)(plan->rns->nmod * plan->rns->word * (1 + complex_));
     at = ozg_round_up(at, OZG_ALIGN);
+    plan->floors = at;
+    at += native ? entries * sizeof(uint64_t) * (size_t)(1 + complex_) : 0;
+    plan->ceilings = at = ozg_round_up(at, OZG_ALIGN);
+    at += accurate ? ozg_round_up((entries + (size_t)s->m + (size_t)s->n) * sizeof(uint64_t), OZG_ALIGN) : 0;
     plan->scratch = at;
     plan->scratch_bytes =
         ozg_round_up(plan->ctx->backend->scratch_bytes(kernel, complex_, plan->mt, plan->nt), OZG_ALIGN);
     at += plan->scratch_bytes * (size_t)plan->threads;
-    plan->workspace = at + OZG_ALIGN;
+    if (by_data && at < plan->sample + ozg_choose_bytes(s->type, s->m, s->n, s->k))
+        at = plan->sample + ozg_choose_bytes(s->type, s->m, s->n, s->k);
+    return at + OZG_ALIGN;
 }
 
 static double padded(int64_t x, int unit)
@@ -126,7 +191,7 @@ static double estimate(const ozg_plan *plan, const ozg_kernel *kernel, const ozg
     const double k = padded(s->k, kernel->a.step);
     const double elements =
         (m + n) * k + 2 * (double)s->m * (double)s->n; /* to be split; to be reconstructed */
-    const int planes = rns->nmod * (ozg_type_complex(s->type) ? 3 : 1);
+    const int planes = ozg_plan_planes(s->type, s->acc, rns->nmod);
 
     return 1e-9 * planes * (m * n * k / kernel->rate + elements * kernel->element_ns);
 }
@@ -202,16 +267,63 @@ static int shrink_tile(ozg_plan *plan)
 }
 
 /* One step towards less workspace; 0: there is none. */
-static int shrink(ozg_plan *plan)
+static int shrink(ozg_plan *plan, size_t bytes)
 {
-    if (plan->scratch_bytes * (size_t)plan->threads > plan->workspace / 2 && shrink_threads(plan))
+    if (plan->scratch_bytes * (size_t)plan->threads > bytes / 2 && shrink_threads(plan))
         return 1;
     return shrink_tile(plan) || shrink_threads(plan);
+}
+
+/* The largest tile within limit bytes, from the largest that is of use. Returns its bytes: more than limit if
+ * even the smallest does not fit. */
+static size_t cut_tiles(ozg_plan *plan, size_t limit)
+{
+    const ozg_shape *s = &plan->shape;
+    size_t bytes;
+
+    plan->mt = s->m < M_TILE ? s->m : M_TILE;
+    plan->nt = tile_columns(s, plan->kernel);
+    plan->kt = s->k < K_CHUNK ? s->k : K_CHUNK;
+    do
+        bytes = place(plan);
+    while (bytes > limit && shrink(plan, bytes));
+    return bytes;
+}
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of the smallest tile of 49 moduli: what shrink() ends at. Errors: OZG_E_NOMEM. */
+static ozg_status smallest_workspace(const ozg_plan *plan, size_t *bytes)
+{
+    ozg_plan small = *plan;
+
+    if (ozg_rns_get(&small.rns, plan->kernel->a.word, OZG_NMOD_MAX))
+        return OZG_E_NOMEM;
+    small.mt = min64(plan->shape.m, round_up64(plan->kernel->a.lines, OZG_STRIP));
+    small.nt = min64(tile_columns(&plan->shape, plan->kernel), plan->kernel->b.lines);
+    small.kt = min64(plan->shape.k, 64);
+    small.threads = 1;
+    *bytes = place(&small);
+    return OZG_OK;
+}
+
+ozg_status ozg_plan_settle(ozg_plan *plan, int nmod)
+{
+    plan->nmod = nmod;
+    if (ozg_rns_get(&plan->rns, plan->kernel->a.word, nmod))
+        return ozg_fail(plan->ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", nmod);
+    cut_tiles(plan, plan->workspace);
+    return OZG_OK;
 }
 
 ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shape, int prepared_a,
                          int prepared_b)
 {
+    const int by_data = ozg_by_data(shape->acc);
+    size_t least;
     ozg_status status;
 
     plan->ctx = ctx;
@@ -221,20 +333,26 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
     status = ozg_plan_accuracy(ctx, shape->type, shape->k, shape->acc, &plan->nmod, &plan->width);
     if (status)
         return status;
+    if (plan->nmod == 0)
+        plan->nmod = ozg_type_single(shape->type) ? NMOD_USUAL / 2 : NMOD_USUAL;
     if (choose_kernel(plan))
         return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", plan->nmod);
     if (shape->m > LINES_MAX || shape->n > LINES_MAX)
         return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds %lld rows and %lld columns; use at most 2^48",
                         (long long)shape->m, (long long)shape->n);
+    if (by_data &&
+        (shape->k > ELEMENTS_MAX || shape->m > ELEMENTS_MAX / shape->k || shape->n > ELEMENTS_MAX / shape->k))
+        return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds matrices of 2^52 elements");
     plan->threads = worthwhile_threads(plan);
-    plan->mt = shape->m < M_TILE ? shape->m : M_TILE;
-    plan->nt = tile_columns(shape, plan->kernel);
-    plan->kt = shape->k < K_CHUNK ? shape->k : K_CHUNK;
-    for (place(plan); plan->workspace > ctx->memory_limit; place(plan))
-        if (!shrink(plan))
-            return ozg_fail(ctx, OZG_E_WORKSPACE,
-                            "memory_limit is %zu bytes; this product needs at least %zu", ctx->memory_limit,
-                            plan->workspace);
+    plan->workspace = cut_tiles(plan, ctx->memory_limit);
+    least = plan->workspace;
+    if (by_data && smallest_workspace(plan, &least))
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", OZG_NMOD_MAX);
+    if (plan->workspace < least)
+        plan->workspace = least;
+    if (plan->workspace > ctx->memory_limit)
+        return ozg_fail(ctx, OZG_E_WORKSPACE, "memory_limit is %zu bytes; this product needs at least %zu",
+                        ctx->memory_limit, by_data ? least : plan->workspace);
     return OZG_OK;
 }
 
@@ -243,6 +361,11 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
 ozg_accuracy ozg_moduli(int s)
 {
     return (ozg_accuracy){OZG_BY_MODULI, s};
+}
+
+ozg_accuracy ozg_accurate(int s)
+{
+    return (ozg_accuracy){OZG_BY_ACCURATE, s};
 }
 
 ozg_accuracy ozg_width(int t)
@@ -258,6 +381,12 @@ ozg_accuracy ozg_native(void)
 ozg_accuracy ozg_rounded(void)
 {
     return (ozg_accuracy){OZG_BY_ROUNDED, 0};
+}
+
+ozg_accuracy ozg_with_moduli(ozg_accuracy acc, int s)
+{
+    acc.value = s;
+    return acc;
 }
 
 static int valid_type(char type)

@@ -42,10 +42,11 @@ static int normalise_trans(char *trans)
 
 static ozg_status check_accuracy(ozg_accuracy acc, int number, char *error, size_t size)
 {
-    if (acc.kind == OZG_BY_MODULI) {
+    if (acc.kind == OZG_BY_MODULI || acc.kind == OZG_BY_ACCURATE) {
         if (acc.value < OZG_NMOD_MIN || acc.value > OZG_NMOD_MAX)
-            return wrong(error, size, "argument %d: ozg_moduli(%d) is outside %d..%d moduli", number,
-                         acc.value, OZG_NMOD_MIN, OZG_NMOD_MAX);
+            return wrong(error, size, "argument %d: %s(%d) is outside %d..%d moduli", number,
+                         acc.kind == OZG_BY_MODULI ? "ozg_moduli" : "ozg_accurate", acc.value, OZG_NMOD_MIN,
+                         OZG_NMOD_MAX);
         return OZG_OK;
     }
     if (acc.kind == OZG_BY_WIDTH) {
@@ -54,12 +55,15 @@ static ozg_status check_accuracy(ozg_accuracy acc, int number, char *error, size
         return OZG_OK;
     }
     if (acc.kind == OZG_BY_NATIVE || acc.kind == OZG_BY_ROUNDED) {
-        wrong(error, size,
-              "argument %d: accuracy \"%s\" is not in this version; use ozg_moduli(ozg_moduli_for_bits(...))",
-              number, acc.kind == OZG_BY_NATIVE ? "native" : "rounded");
-        return OZG_E_UNSUPPORTED;
+        if (acc.value != 0 && (acc.value < OZG_NMOD_MIN || acc.value > OZG_NMOD_MAX))
+            return wrong(error, size, "argument %d: ozg_with_moduli(%d) is outside %d..%d moduli", number,
+                         acc.value, OZG_NMOD_MIN, OZG_NMOD_MAX);
+        return OZG_OK;
     }
-    return wrong(error, size, "argument %d: the accuracy must come from ozg_moduli() or ozg_width()", number);
+    return wrong(error, size,
+                 "argument %d: the accuracy must come from ozg_native(), ozg_rounded(), ozg_moduli() or "
+                 "ozg_width()",
+                 number);
 }
 
 ozg_status ozg_problem_check_shape(ozg_shape *s, const ozg_argument_numbers *arg, char *error, size_t size)

@@ -11,7 +11,7 @@
 #include "ozgemm.h"
 
 /* ozg_accuracy.kind */
-enum { OZG_BY_MODULI = 1, OZG_BY_WIDTH, OZG_BY_NATIVE, OZG_BY_ROUNDED };
+enum { OZG_BY_MODULI = 1, OZG_BY_WIDTH, OZG_BY_NATIVE, OZG_BY_ROUNDED, OZG_BY_ACCURATE };
 
 /* What a plan depends on. Letters are upper case after ozg_problem_check_shape(). */
 typedef struct ozg_shape {

@@ -1,17 +1,16 @@
 /*
  * report.c - facts and bound of a call.
  *
- * The bound is [Xe2] Eq. 7 with exact lines left out. With a = 2^-D (a^ + rho), |rho| <= 1/2, and rho = 0
- * for an exact row (likewise E, b^, sigma for a column),
+ * The bound of an entry is that of arith/bound.h, from norms of its two lines. That of a call takes the largest
+ * value over all lines of each norm, in three terms,
  *
- *     |AB - 2^(-D-E) A^B^|_ij <=   [row i inexact]    2^-D_i / 2 ||b_j||_1
- *                                + [column j inexact] 2^-E_j / 2 ||a_i||_1
- *                                + [both]             k' 2^(-D_i-E_j) / 4
+ *     e <=   min(max rmax_i 2^-D_i  max x1_j 2^e_j,  ... r2 x2 ...,  ... r1 xmax ...)
+ *          + the same with A and B exchanged
+ *          + min(max r2_i 2^-D_i  max r2_j 2^-E_j, ... )
  *
- * and an entry of C is off by at most (|alpha_r| + |alpha_i|) times that plus the one rounding, max(u
- * |c_ij|, 2^-1075). The bound of the call takes the largest value of each of the three terms: m + n steps,
- * and never more than three times the largest sum. The norms are upper bounds from integers; what follows
- * is rounded to nearest and then enlarged.
+ * in m + n steps; native products know the largest bound of the entries that were not repaired instead. Then
+ * comes (|alpha_r| + |alpha_i|) times that, and the one rounding, max(u |c_ij|, 2^-1075). The norms are upper
+ * bounds from integers; what follows is rounded to nearest and then enlarged.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -43,56 +42,97 @@ void ozg_report_nothing(ozg_report *r, const ozg_context *ctx, const char *reaso
     r->exact = 1;
 }
 
-/* x 2^e, not below it */
-static double up(double x, int e)
-{
-    double y = ldexp(x, e);
+/* m 2^e with 1/2 <= m < 1, or 0: the exponent may be beyond that of a double. */
+typedef struct scaled {
+    double m;
+    int e;
+} scaled;
 
-    return x > 0 && y < DBL_MIN ? y + DBL_TRUE_MIN : y;
+static scaled scaled_of(double x, int e)
+{
+    int exponent;
+    scaled s;
+
+    s.m = frexp(x, &exponent);
+    s.e = x > 0 ? e + exponent : 0;
+    return s;
 }
 
-/*
- * The largest norm of the lines that take part, and the smallest D of the inexact ones (inexact 0: there is
- * none).
- */
+static int is_less(scaled x, scaled y)
+{
+    if (x.m <= 0 || y.m <= 0)
+        return x.m < y.m;
+    return x.e != y.e ? x.e < y.e : x.m < y.m;
+}
+
+static scaled product(scaled x, scaled y)
+{
+    return scaled_of(x.m * y.m, x.e + y.e);
+}
+
+/* The value as a double, not below it; perhaps infinite. */
+static double value(scaled s)
+{
+    const double y = ldexp(s.m, s.e);
+
+    return s.m > 0 && y < DBL_MIN ? y + DBL_TRUE_MIN : y;
+}
+
+static void raise_to(scaled *most, scaled x)
+{
+    if (is_less(*most, x))
+        *most = x;
+}
+
+/* The largest norms of lines that take part, of elements and of residuals; 0: 1-norm, 1: 2-norm, 2: maximum. */
 typedef struct extremes {
-    double norm1;
-    int32_t d;
+    scaled x[3], r[3];
     int inexact;
 } extremes;
 
-static extremes extremes_of(const ozg_lines *lines, int width)
+static extremes extremes_of(const ozg_lines *l, int c)
 {
-    extremes x = {0, 0, 0};
+    extremes z = {{{0, 0}, {0, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 0}}, 0};
 
-    for (int64_t i = 0; i < lines->count; i++) {
-        double norm1;
+    for (int64_t i = 0; i < l->count; i++) {
+        const uint32_t x[3] = {l->x1[i], l->x2[i], l->xmax[i]}, r[3] = {l->r1[i], l->r2[i], l->rmax[i]};
 
-        if (lines->d[i] == OZG_D_NONE)
+        if (l->e[i] == OZG_E_NONE)
             continue;
-        norm1 = up((double)lines->norm1[i], width - lines->d[i] - 20);
-        x.norm1 = norm1 > x.norm1 ? norm1 : x.norm1;
-        if (lines->inexact[i] && (!x.inexact || lines->d[i] < x.d)) {
-            x.d = lines->d[i];
-            x.inexact = 1;
+        for (int q = 0; q < 3; q++) {
+            raise_to(&z.x[q], scaled_of(x[q], l->e[i] + c - 16));
+            raise_to(&z.r[q], scaled_of(r[q], -l->d[i] + c - 16));
         }
+        z.inexact |= l->rmax[i] != 0;
     }
-    return x;
+    return z;
+}
+
+/* The smallest of the three of Hoelder's inequality. */
+static double least_product(const scaled x[3], const scaled y[3])
+{
+    scaled least = product(x[0], y[2]);
+
+    for (int q = 1; q < 3; q++) {
+        const scaled other = product(x[q], y[2 - q]);
+
+        least = is_less(other, least) ? other : least;
+    }
+    return value(least);
 }
 
 /* The three terms, each at its largest. */
-static double largest_error(const ozg_plan *plan, const extremes *a, const extremes *b)
+static double largest_error(const extremes *a, const extremes *b, uint64_t length)
 {
-    const double quarter = (double)ozg_dot_length(plan->shape.type, plan->shape.k) / 4;
-    double e = 0;
+    if (length > UINT32_MAX) /* the factors of lines may have overflown */
+        return HUGE_VAL;
+    return (least_product(a->r, b->x) + least_product(b->r, a->x) + least_product(a->r, b->r)) * ENLARGE;
+}
 
-    if (a->inexact)
-        e += up(b->norm1, -a->d - 1);
-    if (b->inexact)
-        e += up(a->norm1, -b->d - 1);
-    if (a->inexact && b->inexact)
-        e += up(quarter, -a->d - b->d);
-    return e * ENLARGE;
+/* The value of an ozg_bound_key(). */
+static double largest_tested(uint64_t key)
+{
+    return key ? value(scaled_of((double)(key & 0xffffff), (int)(key >> 24) - OZG_BOUND_KEY)) : 0;
 }
 
 /* The largest finite |component| of C, as bits; each task looks at one column. */
@@ -141,17 +181,41 @@ static double rounding_error(const ozg_shape *s, const ozg_data *data, int threa
     return error > tiny ? error : tiny;
 }
 
-static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
-                      const ozg_lines *b)
+/* The error of alpha AB, from that of AB. */
+static double times_alpha(const ozg_data *data, double error)
 {
     const double re = fabs(data->alpha[0]), im = fabs(data->alpha[1]); /* their sum may overflow */
-    const extremes xa = extremes_of(a, plan->width), xb = extremes_of(b, plan->width);
-    double error = largest_error(plan, &xa, &xb);
 
-    if (isfinite(re) && isfinite(im) && error > 0)
-        /* error may be infinite; the products may be subnormal */
-        error = ((re > 0 ? error * re : 0) + (im > 0 ? error * im : 0)) * ENLARGE + DBL_TRUE_MIN;
-    r->bound = (error + rounding_error(&plan->shape, data, plan->threads)) * ENLARGE;
+    if (!isfinite(re) || !isfinite(im) || error <= 0)
+        return error;
+    /* error may be infinite; the products may be subnormal */
+    return ((re > 0 ? error * re : 0) + (im > 0 ? error * im : 0)) * ENLARGE + DBL_TRUE_MIN;
+}
+
+/* The error against |alpha||A||B| + |beta C| that the accuracy promises; 0: none. */
+static double promise(const ozg_shape *s)
+{
+    const double u = ozg_type_single(s->type) ? 0x1p-24 : 0x1p-53;
+
+    return s->acc.kind == OZG_BY_NATIVE    ? u * (ozg_native_factor(s->k) + 1)
+           : s->acc.kind == OZG_BY_ROUNDED ? u
+                                           : 0;
+}
+
+static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
+                      const ozg_lines *b, ozg_repairs *repairs)
+{
+    const ozg_shape *s = &plan->shape;
+    const int c = ozg_bound_unit(ozg_dot_length(s->type, s->k)), kind = s->acc.kind;
+    const extremes xa = extremes_of(a, c), xb = extremes_of(b, c);
+    double error = 0;
+
+    if (kind == OZG_BY_NATIVE)
+        error = largest_tested(atomic_load(&repairs->largest)) * ENLARGE;
+    else if (kind != OZG_BY_ROUNDED)
+        error = largest_error(&xa, &xb, ozg_dot_length(s->type, s->k));
+    r->bound = (times_alpha(data, error) + rounding_error(s, data, plan->threads)) * ENLARGE;
+    r->bound_relative = promise(s);
     r->exact = !xa.inexact && !xb.inexact;
 }
 
@@ -171,22 +235,61 @@ void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s
     fesetenv(&caller);
 }
 
-void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
-                        const ozg_lines *b)
+/* What a plan says of a product. */
+static void set_facts(ozg_report *r, const ozg_plan *plan)
 {
     const ozg_shape *s = &plan->shape;
-    fenv_t caller;
 
     r->emulated = 1;
     r->kernel = plan->kernel->name;
     r->moduli = plan->nmod;
     r->width = plan->width;
-    r->products = plan->rns->nmod * (ozg_type_complex(s->type) ? 3 : 1);
+    r->products = ozg_plan_planes(s->type, s->acc, plan->rns->nmod);
     r->tiles = ((s->m - 1) / plan->mt + 1) * ((s->n - 1) / plan->nt + 1);
     r->k_chunks = (s->k - 1) / plan->kt + 1;
     r->workspace_bytes = plan->workspace;
+}
+
+void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
+                          const ozg_lines *b)
+{
+    const ozg_shape *s = &plan->shape;
+    const int c = ozg_bound_unit(ozg_dot_length(s->type, s->k)), kind = s->acc.kind;
+    const double u = ozg_type_single(s->type) ? 0x1p-24 : 0x1p-53;
+    fenv_t caller;
+    extremes xa, xb;
+    double largest, error;
+
+    set_facts(r, plan);
+    fegetenv(&caller);
+    fesetenv(FE_DFL_ENV);
+    xa = extremes_of(a, c);
+    xb = extremes_of(b, c);
+    largest = least_product(xa.x, xb.x); /* of |A||B| */
+    error = kind == OZG_BY_ROUNDED ? 0 : largest_error(&xa, &xb, ozg_dot_length(s->type, s->k));
+    if (kind == OZG_BY_NATIVE && error > largest * u * ozg_native_factor(s->k))
+        error = largest * u * ozg_native_factor(s->k); /* what is more is computed exactly */
+    /* alpha first: what it multiplies may be subnormal */
+    r->bound = (times_alpha(data, error) + times_alpha(data, largest + error) * u) * ENLARGE +
+               (ozg_type_single(s->type) ? 0x1p-150 : 0) + DBL_TRUE_MIN;
+    r->bound_relative = promise(s);
+    r->exact = !xa.inexact && !xb.inexact;
+    fesetenv(&caller);
+}
+
+void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
+                        const ozg_lines *b, ozg_repairs *repairs)
+{
+    const double repair = 1e-9 * (double)atomic_load(&repairs->nanoseconds) / plan->threads;
+    fenv_t caller;
+
+    set_facts(r, plan);
+    r->tested = atomic_load(&repairs->tested);
+    r->repaired = atomic_load(&repairs->repaired);
+    r->seconds_repair = repair < r->seconds_reconstruct ? repair : r->seconds_reconstruct;
+    r->seconds_reconstruct -= r->seconds_repair;
     fegetenv(&caller); /* the caller's rounding mode must not shrink a bound */
     fesetenv(FE_DFL_ENV);
-    set_bound(r, plan, data, a, b);
+    set_bound(r, plan, data, a, b, repairs);
     fesetenv(&caller);
 }

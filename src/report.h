@@ -18,8 +18,15 @@ void ozg_report_nothing(ozg_report *r, const ozg_context *ctx, const char *reaso
 void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s, const ozg_data *data,
                        const char *reason);
 
-/* ozg_report_product() - facts of the plan and the bound, once C is computed and the lines are measured. */
+/* ozg_report_predicted() - the same for a product that was only scaled and measured, with beta = 0. */
+void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
+                          const ozg_lines *b);
+
+/*
+ * ozg_report_product() - facts of the plan and the bound, once C is computed and the lines are measured; what
+ * the tests and repairs counted.
+ */
 void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
-                        const ozg_lines *b);
+                        const ozg_lines *b, ozg_repairs *repairs);
 
 #endif

@@ -166,6 +166,8 @@ static void build(ozg_rns *rns, int word, const ozg_moduli_set *set)
     rns->word = word;
     rns->nmod = set->nmod;
     rns->nword = (set->bits - 1) / 64 + 1; /* bits - 1 = floor(log2 M) */
+    if (set->bits % 64 == 0 && set->top >> 59 == 31)
+        rns->nword++; /* |c^| < 2^(64 nword) (1/2 - 1/64), for which M / 2 is too much if M > 31/32 2^(64 nword) */
     rns->nlimb = 4 * rns->nword;
     rns->product[0] = 1;
     for (int l = 0; l < set->nmod; l++)

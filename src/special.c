@@ -18,8 +18,7 @@ enum { MASK_INFINITE, MASK_ZERO, MASK_NEGATIVE, MASKS };
 
 typedef struct special_job {
     const ozg_stage *st;
-    const ozg_view *a, *b;
-    const ozg_lines *la, *lb;
+    const ozg_lines *a, *b;
     int64_t k, words; /* 64-bit words of a mask */
     uint64_t *masks;  /* of the lines of A, then of B: component * MASKS + mask; NULL: none */
     void *c;
@@ -43,7 +42,7 @@ static int parts(const special_job *job)
 /* The masks of component `part` of line i of A, or of B. */
 static uint64_t *masks_of(const special_job *job, int is_a, int64_t i, int part)
 {
-    const int64_t line = is_a ? i : job->la->count + i;
+    const int64_t line = is_a ? i : job->a->count + i;
 
     return job->masks + ((line * parts(job) + part) * MASKS) * job->words;
 }
@@ -51,9 +50,9 @@ static uint64_t *masks_of(const special_job *job, int is_a, int64_t i, int part)
 static void mask_task(void *arg, int64_t line, int thread)
 {
     const special_job *job = arg;
-    const int is_a = line < job->la->count;
-    const int64_t i = is_a ? line : line - job->la->count;
-    const ozg_view *v = is_a ? job->a : job->b;
+    const int is_a = line < job->a->count;
+    const int64_t i = is_a ? line : line - job->a->count;
+    const ozg_view *v = is_a ? &job->a->view : &job->b->view;
 
     (void)thread;
     for (int part = 0; part < parts(job); part++) {
@@ -110,8 +109,8 @@ static void add_place(const special_job *job, int64_t i, int64_t j, int64_t p, o
 {
     uint64_t x[2], y[2];
 
-    load(job->a, i, p, x);
-    load(job->b, j, p, y);
+    load(&job->a->view, i, p, x);
+    load(&job->b->view, j, p, y);
     add_term(&sum[0], x[0], y[0], 0);
     if (parts(job) == 2) {
         add_term(&sum[0], x[1], y[1], 1);
@@ -147,7 +146,7 @@ static void entry(const special_job *job, int64_t i, int64_t j)
     ozg_sum sum[2] = {{.count = 0}, {.count = 0}};
     ozg_value v[2] = {{0}, {0}};
 
-    sum[0].nan = sum[1].nan = job->la->special[i] == OZG_LINE_NAN || job->lb->special[j] == OZG_LINE_NAN;
+    sum[0].nan = sum[1].nan = job->a->special[i] == OZG_LINE_NAN || job->b->special[j] == OZG_LINE_NAN;
     if (!sum[0].nan)
         add_all(job, i, j, sum);
     for (int part = 0; part < 2; part++) {
@@ -162,8 +161,8 @@ static void column_task(void *arg, int64_t j, int thread)
     const special_job *job = arg;
 
     (void)thread;
-    for (int64_t i = 0; i < job->la->count; i++)
-        if (job->la->special[i] || job->lb->special[j])
+    for (int64_t i = 0; i < job->a->count; i++)
+        if (job->a->special[i] || job->b->special[j])
             entry(job, i, j);
 }
 
@@ -176,23 +175,22 @@ static uint64_t count_special(const ozg_lines *lines)
     return count;
 }
 
-void ozg_special_rows_columns(const ozg_stage *st, const ozg_view *a, const ozg_lines *la, const ozg_view *b,
-                              const ozg_lines *lb, int64_t k, void *c, int64_t ldc, size_t memory,
-                              uint64_t *rows, uint64_t *columns)
+void ozg_special_rows_columns(const ozg_stage *st, const ozg_lines *a, const ozg_lines *b, void *c,
+                              int64_t ldc, size_t memory, uint64_t *rows, uint64_t *columns)
 {
-    special_job job = {st, a, b, la, lb, k, (k + 63) / 64, NULL, c, ldc};
+    special_job job = {st, a, b, a->k, (a->k + 63) / 64, NULL, c, ldc};
     /* below the memory that the caller holds for the elements: the product cannot overflow */
     const size_t bytes =
-        (size_t)((la->count + lb->count) * parts(&job) * MASKS * job.words) * sizeof *job.masks;
+        (size_t)((a->count + b->count) * parts(&job) * MASKS * job.words) * sizeof *job.masks;
 
-    *rows = count_special(la);
-    *columns = count_special(lb);
+    *rows = count_special(a);
+    *columns = count_special(b);
     if (*rows == 0 && *columns == 0)
         return;
     if (*rows + *columns >= MANY && bytes <= memory)
         job.masks = malloc(bytes);
     if (job.masks)
-        ozg_parallel(st->threads, la->count + lb->count, mask_task, &job);
-    ozg_parallel(st->threads, lb->count, column_task, &job);
+        ozg_parallel(st->threads, a->count + b->count, mask_task, &job);
+    ozg_parallel(st->threads, b->count, column_task, &job);
     free(job.masks);
 }

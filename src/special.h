@@ -13,8 +13,7 @@
  * arithmetic would have it. *rows, *columns: how many there are. Takes at most `memory` bytes of its own,
  * or none at all.
  */
-void ozg_special_rows_columns(const ozg_stage *st, const ozg_view *a, const ozg_lines *la, const ozg_view *b,
-                              const ozg_lines *lb, int64_t k, void *c, int64_t ldc, size_t memory,
-                              uint64_t *rows, uint64_t *columns);
+void ozg_special_rows_columns(const ozg_stage *st, const ozg_lines *a, const ozg_lines *b, void *c,
+                              int64_t ldc, size_t memory, uint64_t *rows, uint64_t *columns);
 
 #endif

@@ -13,11 +13,9 @@
 
 #include "cli.h"
 #include "families.h"
-#include "product.h"
-#include "reference.h"
 #include "table.h"
 
-enum { MAX_MODULI = 48, MAX_FAMILIES = 32 };
+enum { MAX_MODULI = 48, MAX_METHODS = MAX_MODULI + 3 };
 
 static const struct spec papers[] = {
     {2, 'd', "", ""},
@@ -37,40 +35,43 @@ int accuracy_paper(int number, struct spec *spec)
     return 0;
 }
 
-/* split_names() - the names of a list, which is cut up; returns how many. */
-static int split_names(char *list, char **names)
+struct names names_of(const char *list)
 {
-    int n = 0;
+    enum { MOST = sizeof((struct names *)0)->name / sizeof(char *) };
+    struct names names = {.list = xstrdup(list)};
     char *save = NULL;
-    for (char *name = strtok_r(list, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-        if (n == MAX_FAMILIES)
-            fail("--families has more than %d names: give fewer", MAX_FAMILIES);
-        names[n++] = name;
+    for (char *name = strtok_r(names.list, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+        if (names.count == MOST)
+            fail("--families has more than %d names: give fewer", MOST);
+        names.name[names.count++] = name;
     }
-    return n;
+    return names;
+}
+
+void names_free(struct names *names)
+{
+    free(names->list);
 }
 
 void accuracy_check(const struct accuracy *q, const struct spec *spec)
 {
-    char *list, *names[MAX_FAMILIES];
-    int moduli[MAX_MODULI], n;
+    int moduli[MAX_MODULI];
     double phi;
     if (spec->number == 2)
         return;
-    list = xstrdup(spec->families);
-    n = split_names(list, names);
-    if (n == 0)
+    struct names names = names_of(spec->families);
+    if (names.count == 0)
         fail("--families is empty: ozgemm accuracy --families list shows the names");
-    for (int i = 0; i < n; i++) {
-        const struct family *f = family_find(names[i], &phi);
+    for (int i = 0; i < names.count; i++) {
+        const struct family *f = family_find(names.name[i], &phi);
         if (f == NULL)
-            fail("'%s' is no family of matrices: ozgemm accuracy --families list shows them", names[i]);
+            fail("'%s' is no family of matrices: ozgemm accuracy --families list shows them", names.name[i]);
         if (family_even_k(f) && q->k % 2)
-            fail("the family %s needs an even k: give -k %lld", names[i], (long long)q->k + 1);
+            fail("the family %s needs an even k: give -k %lld", names.name[i], (long long)q->k + 1);
     }
     if (spec->number != 7)
         parse_list(spec->moduli, "--moduli", 2, 49, moduli, MAX_MODULI);
-    free(list);
+    names_free(&names);
 }
 
 /* ---- Table 2: moduli and widths ----------------------------------------------------------------- */
@@ -117,142 +118,92 @@ static json_t *table_of_widths(void)
                      "families", "rows", rows);
 }
 
-/* ---- one family of matrices: the exact product and the errors of the others --------------------- */
-
-struct trial {
-    const char *name;
-    struct matrix a, b, c;
-    struct reference *exact;
-};
-
-static struct trial trial_open(struct accuracy *q, char type, const char *name, int64_t k)
-{
-    double phi;
-    const struct family *f = family_find(name, &phi);
-    struct trial t = {
-        .name = name,
-        .a = matrix_alloc("A", type, q->m, k),
-        .b = matrix_alloc("B", type, k, q->n),
-        .c = matrix_alloc("C", type, q->m, q->n),
-    };
-    family_fill(f, phi, q->seed, &t.a, &t.b);
-    t.exact = reference_make(&t.a, &t.b, &q->bar);
-    return t;
-}
-
-static void trial_close(struct trial *t)
-{
-    reference_free(t->exact);
-    matrix_free(&t->a);
-    matrix_free(&t->b);
-    matrix_free(&t->c);
-}
-
-/* Every product counts as a twentieth of the exact one on the bar. */
-static void trial_step(struct accuracy *q, const struct trial *t)
-{
-    double units = (double)q->m * (double)q->n * (double)t->a.cols * (type_complex(t->a.type) ? 3 : 1);
-    progress_step(&q->bar, units / 20, t->name);
-}
-
-/* trial_native() - the errors of the native BLAS; 0 if there is none. */
-static int trial_native(struct accuracy *q, struct trial *t, struct error_figures *e)
-{
-    if (q->native == NULL || !native_gemm(q->native, &t->a, &t->b, &t->c))
-        return 0;
-    *e = reference_compare(t->exact, &t->c);
-    trial_step(q, t);
-    return 1;
-}
-
-/* trial_emulated() - the errors with s moduli; *width gets t. */
-static struct error_figures trial_emulated(struct accuracy *q, struct trial *t, int s, int *width)
-{
-    ozg_report report;
-    struct product p =
-        product_of(t->a.type, q->m, q->n, t->a.cols, t->a.data, t->b.data, t->c.data, ozg_moduli(s));
-    check_status(product_run(q->ctx, &p, &report), q->ctx);
-    *width = report.width;
-    trial_step(q, t);
-    return reference_compare(t->exact, &t->c);
-}
-
 /* ---- Tables 6, 8, 13 and the user's: errors ----------------------------------------------------- */
 
-static void append_errors(json_t *rows, const char *family, const char *method, json_t *moduli, int width,
-                          struct error_figures e)
+void check_promise(struct accuracy *q, json_t *row, struct method method, char type, int64_t k,
+                   const struct outcome *out, const struct error_figures *e)
 {
-    json_t *row = json_pack("{s:s, s:s, s:o, s:i}", "family", family, "method", method, "moduli", moduli,
-                            "width", width);
-    json_object_set_new(row, "max_ulp", json_number(e.max_ulp));
-    json_object_set_new(row, "correctly_rounded_percent", json_number(e.rounded));
-    json_object_set_new(row, "componentwise", json_number(e.componentwise));
-    json_object_set_new(row, "normwise", json_number(e.normwise));
-    json_array_append_new(rows, row);
+    char why[160], text[224];
+    if (method.kind == METHOD_BLAS || !out->done)
+        return;
+    int kept = promise_kept(method, type, k, out, e, why);
+    q->promises++;
+    q->broken += !kept;
+    snprintf(text, sizeof text, "%s, s = %d: %s", method_word(method), out->report.moduli, why);
+    if (!kept)
+        json_object_set_new(row, "broken", json_text(text));
+    json_object_set_new(row, "promise", json_string(json_object_get(row, "broken") ? "broken" : "kept"));
 }
 
-/* errors_of_family() - the rows of one family: native, then each number of moduli. */
+/* certified() - a method that chooses the moduli itself and repairs entries. */
+static int certified(struct method method)
+{
+    return method.kind == METHOD_NATIVE || method.kind == METHOD_ROUNDED;
+}
+
+/* error_row() - the facts of one product; blas is the time of the BLAS, or 0. */
+static json_t *error_row(struct accuracy *q, const struct trial *t, struct method method,
+                         const struct outcome *out, const struct error_figures *e, double blas)
+{
+    char type = t->a.type;
+    double entries = (double)q->m * (double)q->n;
+    int emulated = method.kind != METHOD_BLAS;
+    json_t *row = json_pack("{s:s, s:s}", "family", t->name, "method", method_word(method));
+    if (!out->done) {
+        json_object_set_new(row, "unsupported", json_text(out->why));
+        return row;
+    }
+    json_object_set_new(row, "moduli", emulated ? json_integer(out->report.moduli) : json_null());
+    json_object_set_new(row, "width", json_integer(emulated ? out->report.width : default_bits(type)));
+    json_object_set_new(row, "error_u", json_number(e->componentwise / roundoff_unit(type)));
+    json_object_set_new(row, "max_ulp", json_number(e->max_ulp));
+    json_object_set_new(row, "correctly_rounded_percent", json_number(e->rounded));
+    json_object_set_new(row, "componentwise", json_number(e->componentwise));
+    json_object_set_new(row, "normwise", json_number(e->normwise));
+    if (certified(method)) {
+        json_object_set_new(row, "repaired", json_integer((json_int_t)out->report.repaired));
+        json_object_set_new(row, "repaired_percent",
+                            json_number(100 * (double)out->report.repaired / entries));
+    }
+    json_object_set_new(row, "seconds", json_number(out->seconds));
+    json_object_set_new(row, "time_ratio", blas > 0 ? json_number(out->seconds / blas) : json_null());
+    check_promise(q, row, method, type, q->k, out, e);
+    return row;
+}
+
+/* errors_of_family() - the rows of one family: one for each method. */
 static void errors_of_family(struct accuracy *q, const struct spec *spec, const char *name, json_t *rows)
 {
-    char method[32];
-    int moduli[MAX_MODULI], width;
-    int n = parse_list(spec->moduli, "--moduli", 2, 49, moduli, MAX_MODULI);
+    struct method methods[MAX_METHODS];
+    struct outcome out;
     struct error_figures e;
-    struct trial t = trial_open(q, spec->type, name, q->k);
-    if (trial_native(q, &t, &e)) {
-        snprintf(method, sizeof method, "native %cgemm", spec->type);
-        append_errors(rows, name, method, json_null(), default_bits(spec->type), e);
-    }
+    double blas = 0;
+    int n = methods_list(q->methods, spec->moduli, methods, MAX_METHODS);
+    struct trial t = trial_open(spec->type, name, q->m, q->n, q->k, q->seed, &q->bar);
     for (int i = 0; i < n; i++) {
-        e = trial_emulated(q, &t, moduli[i], &width);
-        snprintf(method, sizeof method, "s = %d", moduli[i]);
-        append_errors(rows, name, method, json_integer(moduli[i]), width, e);
+        if (methods[i].kind == METHOD_BLAS && q->machine.blas == NULL)
+            continue; /* the head of the output says so once */
+        int done = trial_run(&t, &q->machine, methods[i], 1, &out, &e, &q->bar);
+        blas = done && methods[i].kind == METHOD_BLAS ? out.seconds : blas;
+        json_array_append_new(rows, error_row(q, &t, methods[i], &out, &e, blas));
     }
     trial_close(&t);
-}
-
-/* ---- Table 7: the fewest moduli ----------------------------------------------------------------- */
-
-static const int64_t inner[] = {256, 4096, 65536}; /* the k of Table 7 */
-enum { NINNER = sizeof inner / sizeof inner[0], FIRST = 8, LAST = 24 };
-
-/* fewest_of_family() - the rows of one family: one for each k. */
-static void fewest_of_family(struct accuracy *q, const struct spec *spec, const char *name, json_t *rows)
-{
-    for (int i = 0; i < NINNER; i++) {
-        struct error_figures native, e;
-        struct trial t = trial_open(q, spec->type, name, inner[i]);
-        int have = trial_native(q, &t, &native), width;
-        json_t *row = json_pack("{s:s, s:I}", "family", name, "k", (json_int_t)inner[i]);
-        for (int s = FIRST; s <= LAST; s++) {
-            e = trial_emulated(q, &t, s, &width);
-            if (have && e.componentwise <= native.componentwise && !json_object_get(row, "as_native"))
-                json_object_set_new(row, "as_native", json_integer(s));
-            if (e.rounded >= 99.9 && !json_object_get(row, "rounded_99_9_percent"))
-                json_object_set_new(row, "rounded_99_9_percent", json_integer(s));
-            if (e.rounded >= 100 && (!have || json_object_get(row, "as_native"))) {
-                json_object_set_new(row, "rounded_100_percent", json_integer(s));
-                break;
-            }
-        }
-        json_object_set_new(row, "native_rounded_percent", have ? json_number(native.rounded) : json_null());
-        json_array_append_new(rows, row);
-        trial_close(&t);
-    }
 }
 
 /* ---- all tables --------------------------------------------------------------------------------- */
 
 double accuracy_work(const struct accuracy *q, const struct spec *spec)
 {
-    int families = 1, methods = spec->number == 7 ? LAST - FIRST + 1 : 1;
-    double k = spec->number == 7 ? (double)(inner[0] + inner[1] + inner[2]) : (double)q->k;
-    double units = (double)q->m * (double)q->n * k * (type_complex(spec->type) ? 3 : 1);
-    for (const char *p = spec->families; *p; p++)
-        families += *p == ',';
-    for (const char *p = spec->moduli; *p; p++)
-        methods += *p == ',';
-    return spec->number == 2 ? 0 : units * families * (1 + (methods + 1) / 20.0);
+    struct method methods[MAX_METHODS];
+    if (spec->number == 2)
+        return 0;
+    struct names names = names_of(spec->families);
+    double families = names.count;
+    names_free(&names);
+    if (spec->number == 7)
+        return families * fewest_work(q, spec->type);
+    int n = methods_list(q->methods, spec->moduli, methods, MAX_METHODS);
+    return families * trial_units(spec->type, q->m, q->n, q->k) * (1 + n / 20.0);
 }
 
 static void make_title(const struct accuracy *q, const struct spec *spec, char *title, size_t size)
@@ -270,23 +221,57 @@ static void make_title(const struct accuracy *q, const struct spec *spec, char *
 
 json_t *accuracy_table(struct accuracy *q, const struct spec *spec)
 {
+    char title[160];
+    double phi;
     if (spec->number == 2)
         return table_of_widths();
-    char title[160], *names[MAX_FAMILIES], *list = xstrdup(spec->families);
-    int n = split_names(list, names);
+    struct names names = names_of(spec->families);
     json_t *rows = json_array(), *texts = json_object();
-    double phi;
     make_title(q, spec, title, sizeof title);
-    for (int i = 0; i < n; i++) {
-        json_object_set_new(texts, names[i], json_text(family_text(family_find(names[i], &phi))));
+    for (int i = 0; i < names.count; i++) {
+        const char *name = names.name[i];
+        json_object_set_new(texts, name, json_text(family_text(family_find(name, &phi))));
         if (spec->number == 7)
-            fewest_of_family(q, spec, names[i], rows);
+            fewest_rows(q, spec->type, name, rows);
         else
-            errors_of_family(q, spec, names[i], rows);
+            errors_of_family(q, spec, name, rows);
     }
-    free(list);
-    return json_pack("{s:i, s:s, s:s#, s:o, s:o}", "number", spec->number, "title", title, "type",
-                     &spec->type, 1, "families", texts, "rows", rows);
+    names_free(&names);
+    return json_pack("{s:i, s:s, s:s#, s:f, s:o, s:o}", "number", spec->number, "title", title, "type",
+                     &spec->type, 1, "native_promise_u", native_factor(q->k), "families", texts, "rows",
+                     rows);
+}
+
+/* print_unsupported() - why this method has no figures, once. */
+static void print_unsupported(const json_t *rows, const char *word)
+{
+    size_t index;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, index, row)
+    {
+        const char *method = json_string_value(json_object_get(row, "method"));
+        const char *why = json_string_value(json_object_get(row, "unsupported"));
+        if (why && method && strcmp(method, word) == 0) {
+            printf("%s: %s\n", word, why);
+            return;
+        }
+    }
+}
+
+void print_notes(const json_t *rows)
+{
+    size_t index;
+    const json_t *row;
+    print_unsupported(rows, "BLAS");
+    print_unsupported(rows, "native");
+    print_unsupported(rows, "rounded");
+    json_array_foreach((json_t *)rows, index, row)
+    {
+        const char *why = json_string_value(json_object_get(row, "broken"));
+        const char *name = json_string_value(json_object_get(row, "family"));
+        if (why)
+            printf("PROMISE BROKEN: %s%s%s\n", name ? name : "", name ? ", " : "", why);
+    }
 }
 
 static void print_rows(const json_t *table)
@@ -295,41 +280,55 @@ static void print_rows(const json_t *table)
                                            {"limbs", "limbs", NULL},      {"k1024", "t, k=1024", NULL},
                                            {"k4096", "t, k=4096", NULL},  {"k16384", "t, k=16384", NULL},
                                            {"k65536", "t, k=65536", NULL}};
-    static const struct column fewest[] = {
-        {"family", "data", NULL},
-        {"k", "k", NULL},
-        {"as_native", "s: |e|/(|A||B|) as native", NULL},
-        {"rounded_99_9_percent", "s: 99.9 % CR", NULL},
-        {"rounded_100_percent", "s: 100 % CR", NULL},
-        {"native_rounded_percent", "native CR (%)", "%.1f"},
-    };
-    static const struct column errors[] = {
+    /* as in the paper, and our own columns behind */
+    static const struct column paper[] = {
         {"family", "data", NULL},
         {"method", "method", NULL},
-        {"width", "t (bits)", NULL},
+        {"moduli", "s", NULL},
+        {"width", "t", NULL},
         {"max_ulp", "max (ulp)", "%.3g"},
         {"correctly_rounded_percent", "CR (%)", "%.2f"},
         {"componentwise", "max |e|/(|A||B|)", "%.1e"},
         {"normwise", "||e||_F/||C||_F", "%.1e"},
+        {"repaired_percent", "repaired (%)", "%.2f"},
+        {"time_ratio", "time/BLAS", "%.1f"},
+    };
+    static const struct column own[] = {
+        {"family", "data", NULL},
+        {"method", "method", NULL},
+        {"moduli", "s", NULL},
+        {"width", "t", NULL},
+        {"error_u", "max |e|/(u|A||B|)", "%.2g"},
+        {"max_ulp", "max (ulp)", "%.2g"},
+        {"correctly_rounded_percent", "CR (%)", "%.2f"},
+        {"repaired_percent", "repaired (%)", "%.2f"},
+        {"time_ratio", "time/BLAS", "%.1f"},
     };
     const json_t *rows = json_object_get(table, "rows");
     json_int_t number = json_integer_value(json_object_get(table, "number"));
     if (number == 2)
         table_print(stdout, widths, sizeof widths / sizeof widths[0], rows);
     else if (number == 7)
-        table_print(stdout, fewest, sizeof fewest / sizeof fewest[0], rows);
+        fewest_print(rows);
+    else if (number)
+        table_print(stdout, paper, sizeof paper / sizeof paper[0], rows);
     else
-        table_print(stdout, errors, sizeof errors / sizeof errors[0], rows);
+        table_print(stdout, own, sizeof own / sizeof own[0], rows);
+    print_notes(rows);
 }
 
 void accuracy_print(const json_t *table)
 {
-    const char *name;
+    const char *name, *last = "";
     json_t *text;
     printf("%s\n", json_string_value(json_object_get(table, "title")));
     print_rows(table);
     json_object_foreach(json_object_get(table, "families"), name, text)
-        printf("%s: %s\n", name, json_string_value(text));
+    {
+        if (strcmp(last, json_string_value(text)) != 0) /* phi1 and phi2 have one text */
+            printf("%s: %s\n", name, json_string_value(text));
+        last = json_string_value(text);
+    }
     if (type_complex(json_string_value(json_object_get(table, "type"))[0]))
         printf("an entry counts as two components; |x| = |Re x| + |Im x| in |A||B|\n");
 }

@@ -166,31 +166,19 @@ static int parse_width(const char *text, char type, int64_t k)
 
 ozg_accuracy accuracy_parse(const char *text, char type, int64_t k)
 {
-    if (text == NULL)
-        return ozg_moduli(for_bits(type, k, default_bits(type)));
+    if (text == NULL || strcmp(text, "native") == 0)
+        return ozg_native();
+    if (strcmp(text, "rounded") == 0)
+        return ozg_rounded();
     if (strncmp(text, "moduli=", 7) == 0)
         return ozg_moduli((int)parse_int(text + 7, "--accuracy moduli", 2, 49));
+    if (strncmp(text, "accurate=", 9) == 0)
+        return ozg_accurate((int)parse_int(text + 9, "--accuracy accurate", 2, 49));
     if (strncmp(text, "width=", 6) == 0)
         return ozg_width(parse_width(text + 6, type, k));
     if (strncmp(text, "bits=", 5) == 0)
         return ozg_moduli(for_bits(type, k, (int)parse_int(text + 5, "--accuracy bits", 1, 200)));
-    if (strcmp(text, "native") == 0 || strcmp(text, "rounded") == 0)
-        fail("accuracy %s is not in this version; use bits=%d", text, default_bits(type));
-    fail("--accuracy is '%s': give moduli=N, width=T or bits=B", text);
-}
-
-int accuracy_moduli(const char *text, char type, int64_t k)
-{
-    int s = 0;
-    if (text == NULL)
-        s = ozg_moduli_for_bits(type, k, default_bits(type));
-    else if (strncmp(text, "moduli=", 7) == 0)
-        s = atoi(text + 7);
-    else if (strncmp(text, "width=", 6) == 0)
-        s = ozg_moduli_for_bits(type, k, atoi(text + 6));
-    else if (strncmp(text, "bits=", 5) == 0)
-        s = ozg_moduli_for_bits(type, k, atoi(text + 5));
-    return s > 0 ? s : 49;
+    fail("--accuracy is '%s': give native, rounded, moduli=N, accurate=N, width=T or bits=B", text);
 }
 
 int type_complex(char type)

@@ -62,11 +62,8 @@ struct scalar {
 /* parse_scalar() - "x" or "x,y" (real and imaginary part). */
 struct scalar parse_scalar(const char *text, const char *what);
 
-/* accuracy_parse() - "moduli=N", "width=T" or "bits=B"; NULL: the default of the type. */
+/* accuracy_parse() - "native", "rounded", "moduli=N", "accurate=N", "width=T" or "bits=B"; NULL: native. */
 ozg_accuracy accuracy_parse(const char *text, char type, int64_t k);
-
-/* accuracy_moduli() - the moduli that this text, which accuracy_parse() has taken, comes to. */
-int accuracy_moduli(const char *text, char type, int64_t k);
 
 /* default_bits() - the bits behind the default accuracy: 53 for d and z, 24 for s and c. */
 int default_bits(char type);

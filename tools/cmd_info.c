@@ -62,8 +62,8 @@ static const char *inner_key(int i)
     return text[i];
 }
 
-/* default_accuracy() - moduli of the default accuracy, by type and k. */
-static json_t *default_accuracy(void)
+/* moduli_for_bits() - the fewest moduli for the bits of a number of the type, by k. */
+static json_t *moduli_for_bits(void)
 {
     json_t *rows = json_array();
     for (const char *type = "dszc"; *type; type++) {
@@ -138,7 +138,7 @@ static json_t *facts(const struct info *q)
     json_object_set_new(o, "processors", json_integer(processors()));
     json_object_set_new(o, "threads", json_integer(threads_used()));
     json_object_set_new(o, "memory_limit_bytes", json_integer((json_int_t)default_memory_limit()));
-    json_object_set_new(o, "default_accuracy", default_accuracy());
+    json_object_set_new(o, "moduli_for_bits", moduli_for_bits());
     json_object_set_new(o, "widths", widths());
     json_object_set_new(o, "native_blas", blas ? json_text(native_path(blas)) : json_null());
     json_object_set_new(o, "native_blas_core",
@@ -181,7 +181,8 @@ static void print_facts(const json_t *o)
     static const struct column type[] = {{"type", "type", NULL}, {"bits", "bits", NULL}};
     static const struct column moduli[] = {{"moduli", "moduli", NULL}};
     summary_print(stdout, lines, sizeof lines / sizeof lines[0], o);
-    print_by_k("Default accuracy: moduli for these bits", json_object_get(o, "default_accuracy"), type, 2);
+    print_by_k("Fewest moduli for the bits of a number (--accuracy bits)",
+               json_object_get(o, "moduli_for_bits"), type, 2);
     print_by_k("Width in bits of a number of moduli (real; complex: as real with 2 k)",
                json_object_get(o, "widths"), moduli, 1);
 }

@@ -34,7 +34,7 @@ enum {
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "the product (needed): .h5, .npy or .mtx", 0},
     {"accuracy", KEY_ACCURACY, "WHAT", 0,
-     "moduli=N, width=T or bits=B (default: bits=53, float types bits=24)", 0},
+     "native (default), rounded, moduli=N, accurate=N, width=T or bits=B", 0},
     {"transa", KEY_TRANSA, "n|t|c", 0, "op(A): as it is, transposed, conjugate transposed", 0},
     {"transb", KEY_TRANSB, "n|t|c", 0, "op(B) likewise", 0},
     {"alpha", KEY_ALPHA, "X[,Y]", 0, "factor of the product, real and imaginary part (default 1)", 0},
@@ -53,7 +53,7 @@ static const char doc[] = "Multiply the matrices of two files: alpha op(A) op(B)
                           "Files: HDF5 (FILE.h5, or FILE.h5:/DATASET), NumPy (FILE.npy), Matrix Market "
                           "(FILE.mtx). An existing HDF5 output "
                           "keeps its other datasets.\n\nExample:\n  ozgemm multiply data.h5:/A data.h5:/B -o "
-                          "C.npy --accuracy moduli=16";
+                          "C.npy --accuracy rounded";
 
 struct multiply {
     const char *a, *b, *c, *out, *accuracy, *alpha, *beta;
@@ -216,39 +216,7 @@ static void read_problem(const struct multiply *q, struct problem *w)
                             .accuracy = accuracy_parse(q->accuracy, type, k)};
 }
 
-/* ---- the run: in one call, or for a person who waits by blocks of columns ----------------------- */
-
-/* merge() - add the report of one block to that of the others. */
-static void merge(ozg_report *sum, const ozg_report *one, int first)
-{
-    ozg_report old = *sum;
-    *sum = *one;
-    if (first)
-        return;
-    sum->bound = fmax(old.bound, one->bound);
-    sum->bound_relative = fmax(old.bound_relative, one->bound_relative);
-    sum->exact &= old.exact;
-    sum->tested += old.tested;
-    sum->repaired += old.repaired;
-    sum->special_cols += old.special_cols; /* each block has all rows and its own columns */
-    sum->tiles += old.tiles;
-    sum->workspace_bytes =
-        old.workspace_bytes > one->workspace_bytes ? old.workspace_bytes : one->workspace_bytes;
-    sum->seconds_scale += old.seconds_scale;
-    sum->seconds_split += old.seconds_split;
-    sum->seconds_product += old.seconds_product;
-    sum->seconds_reconstruct += old.seconds_reconstruct;
-    sum->seconds_repair += old.seconds_repair;
-    sum->seconds_transfer += old.seconds_transfer;
-    sum->seconds_total += old.seconds_total;
-}
-
-/* operand_bytes() - what A takes when it is scaled and split once for all blocks. */
-static double operand_bytes(const struct multiply *q, const struct product *p)
-{
-    int s = accuracy_moduli(q->accuracy, p->type, p->k);
-    return (double)p->m * (double)p->k * ((type_complex(p->type) ? 2 : 1) * s + 8);
-}
+/* ---- the run ------------------------------------------------------------------------------------ */
 
 /* check_memory() - fail() if --memory is less than the product needs. */
 static void check_memory(const struct multiply *q, const struct product *p)
@@ -258,81 +226,26 @@ static void check_memory(const struct multiply *q, const struct product *p)
         fail("--memory is too little: this product needs at least %zuK", (least + 1023) / 1024);
 }
 
-/*
- * block_columns() - columns of C between two steps of the bar; n: one call. The bits do not depend on it. A
- * step is about 2^37 low-precision operations, at least 64 columns and at most a hundredth of the product.
- * Where A has to be split again for each block it is at least 2^14 columns, so that this stays below a tenth
- * of the work.
- */
-static int64_t block_columns(const struct multiply *q, const struct product *p, int prepared)
+/* show_progress() - the library says how much of the product is done. */
+static void show_progress(void *arg, double done)
 {
-    int s = accuracy_moduli(q->accuracy, p->type, p->k);
-    double column = 2.0 * (double)p->m * (double)p->k * s * (type_complex(p->type) ? 3 : 1);
-    double columns = 0x1p37 / (column > 1 ? column : 1);
-    if (!progress_wanted() || columns >= (double)p->n)
-        return p->n;
-    int64_t block = ((int64_t)columns + 63) / 64 * 64, least = prepared ? p->n / 100 : 1 << 14;
-    block = block > least ? block : least;
-    return block < p->n ? block : p->n;
+    struct progress *bar = arg;
+    progress_step(bar, done - bar->done, "multiplying");
 }
 
-/*
- * prepare() - for several blocks: A scaled and split once, if half of the memory limit is enough for it; the
- * workspace then has the rest. Opens the context, sets *block.
- */
-static ozg_operand *prepare(ozg_context **ctx, const struct multiply *q, const struct product *p,
-                            int64_t *block)
+static void run(const struct multiply *q, const struct problem *w, ozg_report *report)
 {
-    ozg_operand *operand = NULL;
-    ozg_config config = q->config;
-    check_status(ozg_create(ctx, &config), NULL);
-    size_t limit = ozg_memory_limit(*ctx);
-    double bytes = operand_bytes(q, p);
-    int small = bytes <= (double)limit / 2;
-    *block = block_columns(q, p, small);
-    if (small && *block < p->n) { /* the same with what the operand leaves */
-        ozg_destroy(*ctx);
-        config.memory_limit = limit - (size_t)bytes;
-        check_status(ozg_create(ctx, &config), NULL);
-    }
-    if (small && *block < p->n)
-        check_status(ozg_operand_create(&operand, *ctx, p->type, 'A', p->transa, p->m, p->k, p->a, p->lda,
-                                        p->accuracy),
-                     *ctx);
-    return operand;
-}
-
-/* run() - the product; returns the number of calls that it took. */
-static int run(const struct multiply *q, const struct problem *w, ozg_report *report)
-{
-    struct product p = w->p;
     struct progress bar;
+    ozg_config config = q->config;
     ozg_context *ctx;
-    int64_t block;
-    size_t size = type_size(p.type);
-    double start = seconds_now();
-    ozg_operand *pa = prepare(&ctx, q, &p, &block);
-    double prepared = pa ? seconds_now() - start : 0;
-    int calls = 0;
-    p.pa = pa;
-    progress_begin(&bar, (double)p.n);
-    for (int64_t j = 0; j == 0 || j < w->p.n; j += block) {
-        ozg_report one;
-        p.n = w->p.n - j < block ? w->p.n - j : block;
-        p.b = (const char *)w->p.b + size * (size_t)(p.transb == 'N' ? j * p.ldb : j);
-        p.c = (char *)w->p.c + size * (size_t)(j * p.ldc);
-        check_status(product_run(ctx, &p, &one), ctx);
-        merge(report, &one, calls++ == 0);
-        progress_step(&bar, (double)p.n, "multiplying");
-        if (block == 0)
-            break;
-    }
+    progress_begin(&bar, 1);
+    config.progress = show_progress;
+    config.progress_arg = &bar;
+    check_status(ozg_create(&ctx, &config), NULL);
+    ozg_status status = product_run(ctx, &w->p, report);
     progress_end(&bar);
-    report->seconds_split += prepared;
-    report->seconds_total += prepared;
-    ozg_operand_destroy(pa);
+    check_status(status, ctx);
     ozg_destroy(ctx);
-    return calls;
 }
 
 /* ---- the summary -------------------------------------------------------------------------------- */
@@ -370,6 +283,7 @@ static json_t *facts(const struct multiply *q, const struct problem *w, const oz
     json_object_set_new(o, "type", json_stringn(&p->type, 1));
     json_object_set_new(o, "transa", json_stringn(&p->transa, 1));
     json_object_set_new(o, "transb", json_stringn(&p->transb, 1));
+    json_object_set_new(o, "accuracy", json_text(q->accuracy ? q->accuracy : "native"));
     json_object_set_new(o, "emulated", json_boolean(r->emulated));
     json_object_set_new(o, "reason", json_text(r->reason));
     json_object_set_new(o, "backend", json_text(r->backend));
@@ -382,6 +296,8 @@ static json_t *facts(const struct multiply *q, const struct problem *w, const oz
     json_object_set_new(o, "largest_entry", json_number(most));
     json_object_set_new(o, "bound_over_largest", most > 0 ? json_number(r->bound / most) : json_null());
     json_object_set_new(o, "exact", json_boolean(r->exact));
+    json_object_set_new(o, "tested", json_integer((json_int_t)r->tested));
+    json_object_set_new(o, "repaired", json_integer((json_int_t)r->repaired));
     json_object_set_new(o, "special_rows", json_integer((json_int_t)r->special_rows));
     json_object_set_new(o, "special_cols", json_integer((json_int_t)r->special_cols));
     json_object_set_new(o, "tiles", json_integer((json_int_t)r->tiles));
@@ -392,26 +308,42 @@ static json_t *facts(const struct multiply *q, const struct problem *w, const oz
     json_object_set_new(o, "seconds_split", json_number(r->seconds_split));
     json_object_set_new(o, "seconds_product", json_number(r->seconds_product));
     json_object_set_new(o, "seconds_reconstruct", json_number(r->seconds_reconstruct));
+    json_object_set_new(o, "seconds_repair", json_number(r->seconds_repair));
     json_object_set_new(o, "seconds_total", json_number(r->seconds_total));
     json_object_set_new(o, "seconds_write", json_number(write));
     json_object_set_new(o, "gflops", json_number(r->seconds_total > 0 ? flops / r->seconds_total / 1e9 : 0));
     return o;
 }
 
+/* by_data() - is the accuracy native or rounded? */
+static int by_data(const struct multiply *q)
+{
+    return !q->accuracy || strcmp(q->accuracy, "native") == 0 || strcmp(q->accuracy, "rounded") == 0;
+}
+
 /*
  * for_people() - the facts as the summary shows them: "emulated" only if it was not, and why; MiB for bytes;
  * how to keep more bits if some were rounded away.
  */
-static json_t *for_people(const struct problem *w, const ozg_report *r, json_t *facts)
+static json_t *for_people(const struct multiply *q, const struct problem *w, const ozg_report *r,
+                          json_t *facts)
 {
     json_t *o = json_copy(facts);
-    int bits = r->width + 16;
+    int bits = r->width + 16, rounded = q->accuracy && strcmp(q->accuracy, "rounded") == 0;
     if (r->emulated)
         json_object_del(o, "emulated");
     else
         json_object_set_new(o, "emulated", json_sprintf("no: %s", r->reason));
     json_object_set_new(o, "workspace_mib", json_number((double)r->workspace_bytes / (1 << 20)));
-    if (r->emulated && !r->exact && ozg_moduli_for_bits(w->p.type, w->p.k, bits) > 0)
+    if (r->tested == 0 && r->repaired == 0) {
+        json_object_del(o, "tested");
+        json_object_del(o, "repaired");
+    }
+    if (!r->emulated || r->exact || rounded)
+        return o;
+    if (by_data(q))
+        json_object_set_new(o, "more_accuracy", json_string("--accuracy rounded"));
+    else if (ozg_moduli_for_bits(w->p.type, w->p.k, bits) > 0)
         json_object_set_new(o, "more_accuracy", json_sprintf("--accuracy bits=%d", bits));
     return o;
 }
@@ -424,11 +356,14 @@ static void print_summary(json_t *o)
         {"type", "type", NULL},
         {"emulated", "emulated", NULL},
         {"kernel", "kernel", NULL},
+        {"accuracy", "accuracy", NULL},
         {"moduli", "moduli", NULL},
         {"width", "width (bits)", NULL},
         {"bound", "error bound, absolute", "%.2e"},
         {"bound_over_largest", "error bound / largest entry", "%.2e"},
         {"exact", "inputs kept exactly", NULL},
+        {"tested", "entries tested", NULL},
+        {"repaired", "entries computed exactly", NULL},
         {"more_accuracy", "more accuracy", NULL},
         {"special_rows", "rows with Inf or NaN", NULL},
         {"special_cols", "columns with Inf or NaN", NULL},
@@ -439,6 +374,7 @@ static void print_summary(json_t *o)
         {"seconds_split", "split (s)", "%.3f"},
         {"seconds_product", "product (s)", "%.3f"},
         {"seconds_reconstruct", "reconstruct (s)", "%.3f"},
+        {"seconds_repair", "repair (s)", "%.3f"},
         {"seconds_total", "whole product (s)", "%.3f"},
         {"seconds_write", "write (s)", "%.3f"},
         {"gflops", "rate (GFLOP/s)", "%.2f"},
@@ -458,15 +394,14 @@ int cmd_multiply(int argc, char **argv)
     read_problem(&q, &w);
     check_memory(&q, &w.p);
     double read = seconds_now() - start;
-    int calls = run(&q, &w, &report);
+    run(&q, &w, &report);
     start = seconds_now();
     output_write(&w.c);
     json_t *o = facts(&q, &w, &report, read, seconds_now() - start);
-    json_object_set_new(o, "calls", json_integer(calls));
     if (q.json)
         print_json(o);
     else {
-        print_summary(for_people(&w, &report, o));
+        print_summary(for_people(&q, &w, &report, o));
         json_decref(o);
     }
     matrix_free(&w.a);

@@ -9,6 +9,7 @@
 
 int cmd_multiply(int argc, char **argv);
 int cmd_accuracy(int argc, char **argv);
+int cmd_speed(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 

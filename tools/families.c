@@ -1,7 +1,8 @@
 /*
  * families.c - the test matrices of "ozgemm accuracy".
  *
- * The families of [Xe2] secs. 7 and 8.3 and some that are harder for shared exponents.
+ * The families of [Xe2] secs. 7 and 8.3, and some that are harder for shared exponents or that tell one kind
+ * of algorithm from another (grade.c).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,6 +21,7 @@ struct place {
     uint64_t vectors;   /* random numbers that A and B share */
     uint64_t element;   /* number of the entry, counted from 0 */
     int64_t line, p, k; /* A: line = i; B: line = j */
+    int64_t lines, m;   /* rows of A or columns of B; rows of A */
     int side;           /* 0: A, 1: B */
     int part;           /* 0: real, 1: imaginary */
     int digits;         /* 53 or 24 */
@@ -89,9 +91,12 @@ static double normal(const struct place *x)
     return sqrt(-2 * log(uniform(bits(x, 2)))) * cos(2 * M_PI * uniform(bits(x, 3)));
 }
 
+/* phi() - cut off at 2^500 (float: 2^50), so that no sum overflows. */
 static double phi(const struct place *x)
 {
-    return (uniform(bits(x, 0)) - 0.5) * exp(x->phi * normal(x));
+    double most = x->digits == 53 ? 0x1p500 : 0x1p50;
+    double v = (uniform(bits(x, 0)) - 0.5) * exp(x->phi * normal(x));
+    return fabs(v) > most ? copysign(most, v) : v;
 }
 
 static double sincos_entry(const struct place *x)
@@ -166,31 +171,119 @@ static double inside(const struct place *x)
     return ldexp(normal(x), x->side ? -d : d);
 }
 
-static double subn(const struct place *x)
+static double subnormal(const struct place *x)
 {
     return ldexp(uni(x), x->side ? 0 : (x->digits == 53 ? -1040 : -135));
 }
 
+/*
+ * evil() - a spike of 2^40 in A at p = i and row p of B smaller by 2^40: every product has the size of the
+ * others, but no row of A and no column of B has entries of one size.
+ */
+static double evil(const struct place *x)
+{
+    if (x->side)
+        return ldexp(uni(x), x->p < x->m ? -40 : 0);
+    return ldexp(uni(x), x->p == x->line % x->k ? 40 : 0);
+}
+
+/* evil2() - a spike of 2^40 in each row of A, and half the entries of B smaller by 2^40: no pattern helps. */
+static double evil2(const struct place *x)
+{
+    int64_t at = (int64_t)(random_bits(x->vectors, (uint64_t)x->line) % (uint64_t)x->k);
+    if (x->side)
+        return ldexp(uni(x), bits(x, 2) & 1 ? -40 : 0);
+    return ldexp(uni(x), x->p == at ? 40 : 0);
+}
+
+/* vandermonde() - node^p with the nodes of Chebyshev's polynomial; A and B^T are alike. */
+static double vandermonde(const struct place *x)
+{
+    return pow(cos(M_PI * ((double)x->line + 0.5) / (double)x->lines), (double)x->p);
+}
+
+/* kahan() - Kahan's matrix diag(1, s, s^2, ...) (I - c U), s = sin 1.2, U ones above the diagonal. */
+static double kahan(const struct place *x)
+{
+    int64_t row = x->side ? x->p : x->line, column = x->side ? x->line : x->p;
+    double scale = pow(sin(1.2), (double)row);
+    return row == column ? scale : row < column ? -cos(1.2) * scale : 0;
+}
+
+/* range() - A D and D^-1 B over the whole range of the type. */
+static double range(const struct place *x)
+{
+    int most = x->digits == 53 ? 1000 : 100, d = power(x->vectors + 3, x->p, most);
+    return ldexp(uni(x), x->side ? -d : d);
+}
+
+/*
+ * wide() - the first quarter of A is larger by 2^60, where every other column of B is zero: there the large
+ * entries of A set its scale and contribute nothing.
+ */
+static double wide(const struct place *x)
+{
+    int first = x->p < x->k / 4;
+    if (x->side)
+        return first && x->line % 2 == 0 ? 0 : uni(x);
+    return ldexp(uni(x), first ? 60 : 0);
+}
+
+/*
+ * zeros() - where even rows of A are zero, at random inner indices, even columns of B are not, and the other
+ * way round: their products are exactly 0, which an algorithm that mixes entries (Strassen) does not find.
+ */
+static double zeros(const struct place *x)
+{
+    int side = (int)(random_bits(x->vectors + 4, (uint64_t)x->p) & 1);
+    return x->line % 2 == 0 && side == x->side ? 0 : uni(x);
+}
+
+/*
+ * underflow() - odd rows of A are subnormal, odd columns of B large: a flush to zero, or a scale that is no
+ * number of the type, loses results that are normal numbers.
+ */
+static double underflow(const struct place *x)
+{
+    int twice = x->digits == 53, odd = x->line % 2 != 0;
+    return ldexp(uni(x), !odd ? 0 : x->side ? (twice ? 500 : 60) : (twice ? -1030 : -135));
+}
+
 static const struct family families[] = {
-    {"unigrid", "U[-1,1) as multiples of 2^-53 (float: 2^-24), the paper's data", unigrid, 0},
     {"uni", "U(-1,1) with full mantissas at every magnitude", uni, 0},
-    {"phi", "(U(0,1) - 1/2) exp(X N(0,1)); write phi0.5, phi2, ...", phi, 0},
-    {"sincos", "A = sin((i+1)(p+1)), B = cos((p+1)(j+1)); complex: sin + i cos, cos + i sin", sincos_entry,
-     0},
-    {"spike", "unigrid, one entry of each row of A times 2^40", spike, 0},
-    {"cancel", "A = [X X], B = [Y; -Y + 2^-30 Z], X Y Z unigrid; |C| is about 2^-30 |A||B|", cancel, 1},
-    {"edge", "all entries 1 - 2^-53 (float: 2^-24): the limit of the Chinese-remainder range", edge, 0},
+    {"unigrid", "U[-1,1) as multiples of 2^-53 (float: 2^-24), the paper's data", unigrid, 0},
     {"normal", "N(0,1)", normal, 0},
-    {"pos", "U(0,1) with full mantissas", pos, 0},
-    {"int20", "integers to 2^20", int20, 0},
-    {"f32", "N(0,1) rounded to float", f32, 0},
-    {"sparse", "N(0,1), 5 % of the entries are not zero", sparse, 0},
-    {"hilbert", "1/(i + p + 1)", hilbert, 0},
+    {"phi", "(U(0,1) - 1/2) exp(X N(0,1)); write phi0.5, phi2, ...", phi, 0},
     {"gradrow", "N(0,1), rows of A and columns of B times 2^-200..2^200 (float: 2^-25..2^25)", gradrow, 0},
     {"gradk", "N(0,1), both decay by 2^-40 along k", gradk, 0},
+    {"hilbert", "1/(i + p + 1)", hilbert, 0},
+    {"vandermonde", "A = x_i^p, B = y_j^p, Chebyshev nodes", vandermonde, 0},
+    {"kahan", "A and B: diag(1, s, s^2, ...) (I - c U), s = sin 1.2, c = cos 1.2, U upper ones", kahan, 0},
     {"inside", "A D and D^-1 B, A and B N(0,1), D = diag(2^-30..2^30)", inside, 0},
-    {"subn", "uni, A near and below the smallest normal number", subn, 0},
+    {"spike", "unigrid, one entry of each row of A times 2^40", spike, 0},
+    {"evil", "uni, entry p = i of A times 2^40 and row p of B times 2^-40", evil, 0},
+    {"evil2", "uni, one entry of each row of A times 2^40, half the entries of B times 2^-40", evil2, 0},
+    {"cancel", "A = [X X], B = [Y; -Y + 2^-30 Z], X Y Z unigrid; |C| is about 2^-30 |A||B|", cancel, 1},
+    {"sparse", "N(0,1), 5 % of the entries are not zero", sparse, 0},
+    {"subnormal", "uni, A near and below the smallest normal number", subnormal, 0},
+    {"f32", "N(0,1) rounded to float", f32, 0},
+    {"int20", "integers to 2^20", int20, 0},
+    {"pos", "U(0,1) with full mantissas", pos, 0},
+    {"sincos", "A = sin((i+1)(p+1)), B = cos((p+1)(j+1)); complex: sin + i cos, cos + i sin", sincos_entry,
+     0},
+    {"edge", "all entries 1 - 2^-53 (float: 2^-24): the limit of the Chinese-remainder range", edge, 0},
+    {"range", "A D and D^-1 B, A and B uni, D = diag(2^-1000..2^1000) (float: 2^-100..2^100)", range, 0},
+    {"wide", "uni, the first quarter of A times 2^60, where every other column of B is zero", wide, 0},
+    {"zeros", "uni, even rows of A are zero at random inner indices, even columns of B at the others", zeros,
+     0},
+    {"underflow", "uni, every other row of A subnormal, every other column of B times 2^500 (float: 2^60)",
+     underflow, 0},
+    {"subn", "the same as subnormal", subnormal, 0},
 };
+
+const char families_all[] = "uni,unigrid,normal,phi0.5,phi1,phi2,phi4,phi10,phi20,gradrow,gradk,hilbert,"
+                            "vandermonde,kahan,inside,spike,evil,evil2,cancel,sparse,subnormal,f32,int20,"
+                            "pos,sincos,edge,range,wide,zeros,underflow";
 
 enum { NFAMILIES = sizeof families / sizeof families[0] };
 
@@ -218,6 +311,7 @@ const struct family *family_find(const char *name, double *phi_value)
 static void fill(const struct family *f, struct place x, struct matrix *y)
 {
     size_t step = type_complex(y->type) ? 2 : 1;
+    x.lines = x.side ? y->cols : y->rows;
     for (int64_t j = 0; j < y->cols; j++)
         for (int64_t i = 0; i < y->rows; i++) {
             x.line = x.side ? j : i;
@@ -234,7 +328,7 @@ static void fill(const struct family *f, struct place x, struct matrix *y)
 
 void family_fill(const struct family *f, double phi_value, uint64_t seed, struct matrix *a, struct matrix *b)
 {
-    struct place x = {.k = a->cols, .digits = type_double(a->type) ? 53 : 24, .phi = phi_value};
+    struct place x = {.k = a->cols, .m = a->rows, .digits = type_double(a->type) ? 53 : 24, .phi = phi_value};
     x.vectors = random_bits(seed, 0);
     for (x.side = 0; x.side < 2; x.side++)
         for (x.part = 0; x.part < (type_complex(a->type) ? 2 : 1); x.part++) {

@@ -2,8 +2,8 @@
  * families.h - the test matrices of "ozgemm accuracy".
  *
  * Every entry is a function of the seed, the matrix and its place alone, so a family is the same for every
- * order of work. Families that use exp, log, sin or cos may differ in last bits between C libraries; the
- * others may not.
+ * order of work. Families that use exp, log, pow, sin or cos may differ in last bits between C libraries;
+ * the others may not.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,6 +31,9 @@ int family_even_k(const struct family *f);
 
 /* family_name() - the names in turn, for lists; NULL past the last. */
 const char *family_name(int index);
+
+/* families_all - every name that is no second one, with commas; phi with 0.5, 1, 2, 4, 10 and 20. */
+extern const char families_all[];
 
 /* random_bits() - 64 random bits: number index of a stream (SplitMix64 as a counter-based generator). */
 uint64_t random_bits(uint64_t stream, uint64_t index);

@@ -21,6 +21,7 @@ static const struct {
 } commands[] = {
     {"multiply", cmd_multiply},
     {"accuracy", cmd_accuracy},
+    {"speed", cmd_speed},
     {"check", cmd_check},
     {"info", cmd_info},
 };
@@ -29,12 +30,14 @@ static const char doc[] = "High-precision matrix products on low-precision matri
                           "Commands:\n"
                           "  multiply   the product of two matrices in files (HDF5, .npy, Matrix Market)\n"
                           "  accuracy   errors against the exact product, by family of matrices\n"
+                          "  speed      times against the native BLAS, each result checked\n"
                           "  check      self-test of this machine, in seconds\n"
                           "  info       what is available here and what would be used\n"
                           "\v"
                           "Examples:\n"
                           "  ozgemm multiply A.npy B.npy -o C.npy --transa t\n"
-                          "  ozgemm accuracy --families uni,phi2 --moduli 14,16,18 -k 1000\n\n"
+                          "  ozgemm accuracy --families uni,phi2 --moduli 14,16,18 -k 1000\n"
+                          "  ozgemm speed --sizes 512,1024 --threads 1,2\n\n"
                           "\"ozgemm COMMAND --help\" explains one command; the manual is ozgemm(1).";
 
 static void print_version(FILE *f, struct argp_state *state)
@@ -78,9 +81,9 @@ int main(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &first) != 0)
         return EXIT_USAGE;
     if (first == 0)
-        fail("no command: give multiply, accuracy, check or info (ozgemm --help explains them)");
+        fail("no command: give multiply, accuracy, speed, check or info (ozgemm --help explains them)");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[first], commands[i].name) == 0)
             return finish(commands[i].run(argc - first, argv + first));
-    fail("'%s' is no command: give multiply, accuracy, check or info", argv[first]);
+    fail("'%s' is no command: give multiply, accuracy, speed, check or info", argv[first]);
 }

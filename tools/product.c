@@ -35,19 +35,17 @@ ozg_status product_run(ozg_context *ctx, const struct product *p, ozg_report *re
 {
     switch (p->type) {
     case 's':
-        return ozg_sgemm_prepared(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.f[0], p->pa, p->a,
-                                  p->lda, NULL, p->b, p->ldb, p->beta.f[0], p->c, p->ldc, p->accuracy,
-                                  report);
+        return ozg_sgemm(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.f[0], p->a, p->lda, p->b, p->ldb,
+                         p->beta.f[0], p->c, p->ldc, p->accuracy, report);
     case 'd':
-        return ozg_dgemm_prepared(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.d[0], p->pa, p->a,
-                                  p->lda, NULL, p->b, p->ldb, p->beta.d[0], p->c, p->ldc, p->accuracy,
-                                  report);
+        return ozg_dgemm(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.d[0], p->a, p->lda, p->b, p->ldb,
+                         p->beta.d[0], p->c, p->ldc, p->accuracy, report);
     case 'c':
-        return ozg_cgemm_prepared(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.f, p->pa, p->a,
-                                  p->lda, NULL, p->b, p->ldb, p->beta.f, p->c, p->ldc, p->accuracy, report);
+        return ozg_cgemm(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.f, p->a, p->lda, p->b, p->ldb,
+                         p->beta.f, p->c, p->ldc, p->accuracy, report);
     default:
-        return ozg_zgemm_prepared(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.d, p->pa, p->a,
-                                  p->lda, NULL, p->b, p->ldb, p->beta.d, p->c, p->ldc, p->accuracy, report);
+        return ozg_zgemm(ctx, p->transa, p->transb, p->m, p->n, p->k, p->alpha.d, p->a, p->lda, p->b, p->ldb,
+                         p->beta.d, p->c, p->ldc, p->accuracy, report);
     }
 }
 

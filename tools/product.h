@@ -18,14 +18,13 @@ struct product {
     void *c;
     int64_t lda, ldb, ldc;
     ozg_accuracy accuracy;
-    const ozg_operand *pa; /* A, prepared; NULL: use a */
 };
 
 /* product_of() - alpha = 1, beta = 0, no transposes, packed matrices. */
 struct product product_of(char type, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c,
                           ozg_accuracy accuracy);
 
-/* product_run() - ozg_?gemm() or ozg_?gemm_prepared(). */
+/* product_run() - ozg_?gemm(). */
 ozg_status product_run(ozg_context *ctx, const struct product *p, ozg_report *report);
 
 /*

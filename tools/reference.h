@@ -14,12 +14,19 @@
 
 struct reference;
 
-/* How far a computed C is from the exact AB. Complex entries count as two components. */
+/*
+ * How far a computed C is from the exact AB. Complex entries count as two components, and |a| then means
+ * |Re a| + |Im a|. An infinity where the exact value rounds to it has no error; any other one, and NaN, has
+ * an infinite error. The three ratios forgive half the least positive number, which no rounding can avoid.
+ */
 struct error_figures {
     double max_ulp;       /* largest |e| in units in the last place of the exact value */
     double rounded;       /* percentage of correctly rounded components */
-    double componentwise; /* largest |e| / (|A||B|); complex: |a| means |Re a| + |Im a| */
+    double componentwise; /* largest |e| / (|A||B|) */
+    double linewise;      /* largest |e| / (||a_i|| ||b_j||), 2-norms of row i of A and column j of B */
+    double matrixwise;    /* largest |e| / (max ||a_i|| max ||b_j||) */
     double normwise;      /* ||e||_F / ||C||_F */
+    long double largest;  /* largest |e| of a finite component */
 };
 
 /* reference_available() - was this build made with FLINT and MPFR? */
@@ -34,8 +41,15 @@ struct reference *reference_make(const struct matrix *a, const struct matrix *b,
 
 void reference_free(struct reference *r);
 
-/* reference_compare() - c has the type and size of the product. */
+/* reference_compare() - c has the type and size of the product; the ratios forgive one rounding. */
 struct error_figures reference_compare(const struct reference *r, const struct matrix *c);
+
+/*
+ * reference_compare_sums() - the same, but the ratios forgive so many errors of half the least positive
+ * number: a BLAS rounds each product, too.
+ */
+struct error_figures reference_compare_sums(const struct reference *r, const struct matrix *c,
+                                            double roundings);
 
 /* reference_round() - c := the correctly rounded product. */
 void reference_round(const struct reference *r, struct matrix *c);

@@ -119,37 +119,53 @@ static inline uint64_t ozg_sum_finish(const ozg_sum *sum, int single)
     return sum->count ? ozg_sum_round(single, sum->t, sum->count) : 0;
 }
 
+/* C[index] as it is, where beta lets it be read, else 0; old[1]: its imaginary part. */
+static inline void ozg_entry_old(const ozg_scalars *s, const void *c, int64_t index, uint64_t old[2])
+{
+    const int parts = 1 + s->complex_;
+    const int reads = !ozg_scalar_is_zero(s->beta[0]) || (s->complex_ && !ozg_scalar_is_zero(s->beta[1]));
+
+    for (int part = 0; part < 2; part++)
+        old[part] = reads && part < parts ? ozg_load_bits(c, s->single, parts * index + part) : 0;
+}
+
+/*
+ * ozg_entry_component() - RN of component `part` of alpha v + beta old:
+ *     Re = alpha_r v_r - alpha_i v_i + beta_r old_r - beta_i old_i
+ *     Im = alpha_r v_i + alpha_i v_r + beta_r old_i + beta_i old_r
+ */
+static inline uint64_t ozg_entry_component(const ozg_scalars *s, int part, const ozg_value *v,
+                                           const uint64_t old[2])
+{
+    ozg_sum sum;
+
+    sum.count = sum.plus_inf = sum.minus_inf = sum.nan = sum.zeros = sum.negative_zeros = 0;
+    ozg_sum_value(&sum, s->alpha[0], 0, &v[part]);
+    ozg_sum_old(&sum, s->beta[0], 0, old[part]);
+    if (s->complex_) {
+        ozg_sum_value(&sum, s->alpha[1], !part, &v[!part]);
+        ozg_sum_old(&sum, s->beta[1], !part, old[!part]);
+    }
+    return ozg_sum_finish(&sum, s->single);
+}
+
+/* C[index] := these bits. */
+static inline void ozg_entry_store(const ozg_scalars *s, void *c, int64_t index, const uint64_t bits[2])
+{
+    for (int part = 0; part <= s->complex_; part++)
+        ozg_store_bits(c, s->single, (1 + s->complex_) * index + part, bits[part]);
+}
+
 /* ozg_entry_update() - C[index] := RN(alpha v + beta C[index]); v[1] is the imaginary component of complex
  * types. */
 static inline void ozg_entry_update(const ozg_scalars *s, const ozg_value *v, void *c, int64_t index)
 {
-    ozg_sum re, im;
-    uint64_t old_re = 0, old_im = 0;
-    int reads = !ozg_scalar_is_zero(s->beta[0]) || (s->complex_ && !ozg_scalar_is_zero(s->beta[1]));
+    uint64_t old[2], bits[2];
 
-    re.count = re.plus_inf = re.minus_inf = re.nan = re.zeros = re.negative_zeros = 0;
-    if (!s->complex_) {
-        ozg_sum_value(&re, s->alpha[0], 0, &v[0]);
-        if (reads)
-            ozg_sum_old(&re, s->beta[0], 0, ozg_load_bits(c, s->single, index));
-        ozg_store_bits(c, s->single, index, ozg_sum_finish(&re, s->single));
-        return;
-    }
-    im = re;
-    ozg_sum_value(&re, s->alpha[0], 0, &v[0]);
-    ozg_sum_value(&re, s->alpha[1], 1, &v[1]);
-    ozg_sum_value(&im, s->alpha[0], 0, &v[1]);
-    ozg_sum_value(&im, s->alpha[1], 0, &v[0]);
-    if (reads) {
-        old_re = ozg_load_bits(c, s->single, 2 * index);
-        old_im = ozg_load_bits(c, s->single, 2 * index + 1);
-        ozg_sum_old(&re, s->beta[0], 0, old_re);
-        ozg_sum_old(&re, s->beta[1], 1, old_im);
-        ozg_sum_old(&im, s->beta[0], 0, old_im);
-        ozg_sum_old(&im, s->beta[1], 0, old_re);
-    }
-    ozg_store_bits(c, s->single, 2 * index, ozg_sum_finish(&re, s->single));
-    ozg_store_bits(c, s->single, 2 * index + 1, ozg_sum_finish(&im, s->single));
+    ozg_entry_old(s, c, index, old);
+    for (int part = 0; part <= s->complex_; part++)
+        bits[part] = ozg_entry_component(s, part, v, old);
+    ozg_entry_store(s, c, index, bits);
 }
 
 /* RN of a sum of products of beta and C alone, with the sign that IEEE gives an exact zero. */

@@ -36,6 +36,19 @@ static inline int ozg_bit_length(uint64_t x)
 #endif
 }
 
+/* Number of bits of x that are 1. */
+static inline int ozg_bit_count(uint64_t x)
+{
+#if defined(__GNUC__)
+    return __builtin_popcountll(x);
+#else
+    int n = 0;
+    for (; x; x &= x - 1)
+        n++;
+    return n;
+#endif
+}
+
 /* The bits of the double with the same value as the float with these bits (always exact; a NaN stays a NaN).
  */
 static inline uint64_t ozg_f64_of_f32(uint32_t bits)

@@ -107,23 +107,23 @@ static inline uint64_t ozg_round_words(int single, int neg, const uint64_t *w, i
 
 /*
  * The exact sum of a few terms needs no more than the distance between the highest and the lowest bit that
- * can occur:
- *     lowest    scalar 2^-1074, x = -D - E with D, E <= width - e(max) <= 171 + 1073:   2^-3562
- *     highest   scalar < 2^1024, x <= 2 (1024 - 1), |c^| < 2^344:                        2^3414
+ * can occur. Shifts along k are at most 1100 in magnitude:
+ *     lowest    scalar 2^-1074, x = -D - E with D, E <= width - e(max) <= 172 + 1073 + 1100:   2^-5764
+ *     highest   scalar < 2^1024, x <= 2 (1024 + 1100), |c^| < 2^384:                            2^5656
  * One word more for the carries of four terms, one for the sign, one for the alignment.
  */
-#define OZG_SUM_WORDS ((3562 + 3414) / 64 + 4)
+#define OZG_SUM_WORDS ((5764 + 5656) / 64 + 4)
 
-/* acc += or -= the words of t, at bit offset (two's complement in n words). */
-static inline void ozg_sum_add(uint64_t *acc, int n, const ozg_term *t, int64_t offset)
+/* acc += or -= (neg) the count words w, at bit offset (two's complement in n words). */
+static inline void ozg_sum_add(uint64_t *acc, int n, const uint64_t *w, int count, int neg, int64_t offset)
 {
     int word = (int)(offset / 64), bit = (int)(offset % 64);
-    uint64_t before = 0, carry = (uint64_t)t->neg, flip = t->neg ? ~UINT64_C(0) : 0;
+    uint64_t before = 0, carry = (uint64_t)neg, flip = neg ? ~UINT64_C(0) : 0;
 
     /* subtracting is adding the complement plus 1; below the first word the complement is all ones and 1
      * carries through */
     for (int i = word; i < n; i++) {
-        uint64_t here = i - word < t->n ? t->w[i - word] : 0;
+        uint64_t here = i - word < count ? w[i - word] : 0;
         uint64_t add = (bit ? here << bit | before >> (64 - bit) : here) ^ flip, sum = acc[i] + carry;
 
         carry = sum < carry;
@@ -131,6 +131,22 @@ static inline void ozg_sum_add(uint64_t *acc, int n, const ozg_term *t, int64_t 
         carry += acc[i] < add;
         before = here;
     }
+}
+
+/* Round the number in two's complement acc 2^exp over n words once. */
+static inline uint64_t ozg_sum_round_words(int single, uint64_t *acc, int n, int64_t exp)
+{
+    const int neg = (int)(acc[n - 1] >> 63);
+
+    if (neg) { /* the magnitude */
+        uint64_t carry = 1;
+
+        for (int i = 0; i < n; i++) {
+            acc[i] = ~acc[i] + carry;
+            carry = carry && acc[i] == 0;
+        }
+    }
+    return ozg_round_words(single, neg, acc, n, exp);
 }
 
 /*
@@ -141,7 +157,7 @@ static inline uint64_t ozg_sum_round(int single, const ozg_term *t, int count)
 {
     uint64_t acc[OZG_SUM_WORDS];
     int64_t lo = 0, hi = 0;
-    int n, neg, any = 0;
+    int n, any = 0;
 
     if (count == 1)
         return ozg_round_words(single, t[0].neg, t[0].w, t[0].n, t[0].exp);
@@ -169,18 +185,9 @@ static inline uint64_t ozg_sum_round(int single, const ozg_term *t, int count)
         while (used > 0 && !t[i].w[used - 1])
             used--;
         if (used)
-            ozg_sum_add(acc, n, &t[i], t[i].exp - lo);
+            ozg_sum_add(acc, n, t[i].w, used, t[i].neg, t[i].exp - lo);
     }
-    neg = (int)(acc[n - 1] >> 63);
-    if (neg) { /* the magnitude */
-        uint64_t carry = 1;
-
-        for (int i = 0; i < n; i++) {
-            acc[i] = ~acc[i] + carry;
-            carry = carry && acc[i] == 0;
-        }
-    }
-    return ozg_round_words(single, neg, acc, n, lo);
+    return ozg_sum_round_words(single, acc, n, lo);
 }
 
 #endif

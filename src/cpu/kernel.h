@@ -16,7 +16,8 @@ enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4 };
  * of A (mr lines) and one of B (nr lines), residues mod m_l. add: to what acc holds, else acc is overwritten.
  * 8-bit residues: exact in 32 bits; a modulus of 256 may wrap. 16-bit residues, at most OZG_K_BLOCK elements:
  * some number of the class of the sum mod m_l, in size at most 2^15 (|c| + 1), c = ozg_fold_factor(m_l), if
- * what is added to is of that size; any 32-bit number for m_l = 2^16. acc and both panels are 64-byte aligned
+ * what is added to is of that size; any 32-bit number for m_l = 2^16. l = rns->nmod: the sum
+ * itself, which fits 32 bits (floors, ceilings). acc and both panels are 64-byte aligned
  * where steps begin at a multiple of 64 elements.
  */
 typedef void ozg_product_fn(const ozg_rns *rns, int l, int64_t steps, const void *a, const void *b, int add,
@@ -37,12 +38,20 @@ typedef void ozg_state_fn(int on);
 typedef void ozg_scale_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, uint64_t *largest);
 
 /*
- * ozg_measure_fn - for lines [i0, i1): norm1[i - i0] = sum over elements and components of ceil(|x| 2^(20 -
- * e)), e = width - d, below 2^63 for k < 2^42; inexact[i - i0] = 1 iff some x 2^d is no integer. Lines with d
- * = OZG_D_NONE: both 0.
+ * ozg_norms_fn - for lines [i0, i1) of exponent e[i - i0] the norms of y_p = ceil(|x_p| 2^(nu - e)), over both
+ * components of complex elements, nu as ozg_norm_bits() gives it. Lines with e = OZG_E_NONE: zeros.
  */
-typedef void ozg_measure_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, int width, const int32_t *d,
-                            uint64_t *norm1, uint8_t *inexact);
+typedef void ozg_norms_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, int nu, const int32_t *e,
+                          ozg_norms *out);
+
+/*
+ * ozg_residuals_fn - the same of y_p = ceil(|x_p 2^d - RN_int(x_p 2^d)| 2^16) <= 2^15, d = d[i - i0]. places:
+ * NULL, or bit p of word p / 64 of places + (i - i0) words is set where y_p is not 0 (in either component),
+ * else cleared; words >= k / 64. Lines with d = OZG_D_NONE: zeros. Views with shifts are left to the _ref
+ * versions of both.
+ */
+typedef void ozg_residuals_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, const int32_t *d,
+                              ozg_norms *out, uint64_t *places, int64_t words);
 
 /*
  * A batch of elements in the order of the layout; im counts for complex operands only. Beyond count, up to
@@ -52,7 +61,8 @@ typedef void ozg_measure_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1
 typedef struct ozg_batch {
     int count;
     uint64_t re[OZG_SPLIT_BATCH], im[OZG_SPLIT_BATCH]; /* bits of doubles */
-    int32_t d[OZG_SPLIT_BATCH];                        /* D of the element's line */
+    int32_t d[OZG_SPLIT_BATCH];                        /* D of the element's line, plus its shift */
+    int32_t s[OZG_SPLIT_BATCH];                        /* b - e likewise (arith/bound.h), for floors */
 } ozg_batch;
 
 /*
@@ -61,6 +71,13 @@ typedef struct ozg_batch {
  */
 typedef void ozg_split_fn(const ozg_rns *rns, int width, const ozg_layout *layout, int complex_,
                           const ozg_batch *batch, unsigned char *out, size_t plane);
+
+/*
+ * ozg_floors_fn - the floors of arith/bound.h for a batch, those of component q to out + q plane: of the real
+ * or of Re, Im and their sum.
+ */
+typedef void ozg_floors_fn(const ozg_layout *layout, int complex_, const ozg_batch *batch, unsigned char *out,
+                           size_t plane);
 
 /*
  * ozg_reduce_fn - the residues mod m_l of a micro-tile, words of rns->word bytes: residue (+)= sum mod m_l
@@ -87,6 +104,25 @@ typedef void ozg_crt_fn(const ozg_rns *rns, const void *residues, size_t plane, 
 typedef void ozg_round_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
                           int negate, uint64_t *out);
 
+/*
+ * ozg_doubt_fn - doubt[e] = 0 only if ozg_round_fn gives the same bits for every number within
+ * bound[e] 2^shift[e] of row e, bound[e] < 2^51: a quick test, which may call a row doubtful that is not.
+ */
+typedef void ozg_doubt_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                          const uint64_t *bound, const int32_t *shift, uint8_t *doubt);
+
+/*
+ * ozg_bounds_fn - bound[e] = ozg_bound() of row i + e of A and of a column b, for e < count <= OZG_STRIP.
+ */
+typedef void ozg_bounds_fn(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound);
+
+/*
+ * ozg_passes_fn - pass[e] = bound[e] 2^shift[e] <= f (floors[e] >> c) for OZG_STRIP rows (ozg_bound_fits), with
+ * bound[e] < 2^51, f <= 2^17 and floors[e] >> c below 2^31.
+ */
+typedef void ozg_passes_fn(const uint64_t *bound, const int32_t *shift, uint32_t f, const uint64_t *floors,
+                           int c, uint8_t *pass);
+
 /* A micro-kernel with the stages that go with it: split, reduce and crt take systems of its word, a.word. */
 typedef struct ozg_kernel {
     const char *name;
@@ -98,11 +134,16 @@ typedef struct ozg_kernel {
     ozg_product_fn *product;
     ozg_state_fn *state;
     ozg_scale_fn *scale;
-    ozg_measure_fn *measure;
+    ozg_norms_fn *norms;
+    ozg_residuals_fn *residuals;
     ozg_split_fn *split;
+    ozg_floors_fn *floors;
     ozg_reduce_fn *reduce;
     ozg_crt_fn *crt;
     ozg_round_fn *round;
+    ozg_bounds_fn *bounds;
+    ozg_doubt_fn *doubt;
+    ozg_passes_fn *passes;
 } ozg_kernel;
 
 /* mr divides OZG_STRIP: a micro-tile never leaves the padded rows of the residues. */

@@ -17,11 +17,16 @@ static const ozg_kernel kernels[] = {
      product,                                                                                                \
      state,                                                                                                  \
      ozg_scale_##stages,                                                                                     \
-     ozg_measure_##stages,                                                                                   \
+     ozg_norms_##stages,                                                                                     \
+     ozg_residuals_##stages,                                                                                 \
      ozg_split_##stages,                                                                                     \
+     ozg_floors_##stages,                                                                                     \
      ozg_reduce_##stages,                                                                                    \
      ozg_crt_##stages,                                                                                       \
-     ozg_round_##stages},
+     ozg_round_##stages,                                                                                     \
+     ozg_bounds_##stages,                                                                                    \
+     ozg_doubt_##stages,                                                                                     \
+     ozg_passes_##stages},
 #include "cpu/kernels.inc"
 #undef OZG_KERNEL
 };

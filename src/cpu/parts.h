@@ -13,15 +13,26 @@ static inline int64_t ozg_min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-void ozg_cpu_scale(const ozg_stage *st, const ozg_view *v, int64_t k, ozg_lines *lines);
-void ozg_cpu_measure(const ozg_stage *st, const ozg_view *v, int64_t k, ozg_lines *lines);
-void ozg_cpu_split(const ozg_stage *st, const ozg_layout *layout, const ozg_view *v, const int32_t *d,
-                   int64_t i0, int64_t lines, int64_t p0, int64_t count, const ozg_planes *out);
+void ozg_cpu_scale(const ozg_stage *st, ozg_lines *lines);
+void ozg_cpu_norms(const ozg_stage *st, ozg_lines *lines);
+void ozg_cpu_residuals(const ozg_stage *st, ozg_lines *lines);
+void ozg_cpu_split(const ozg_stage *st, const ozg_layout *layout, const ozg_lines *lines, int64_t i0,
+                   int64_t count_lines, int64_t p0, int64_t count, const ozg_planes *out);
 void ozg_cpu_product(const ozg_stage *st, const ozg_planes *a, int64_t a_p0, const ozg_planes *b,
                      int64_t b_p0, int64_t rows, int64_t columns, int64_t count, int first,
                      const ozg_residues *out);
+void ozg_cpu_ceilings(const ozg_stage *st, const ozg_planes *a, const ozg_planes *b, int64_t rows,
+                      int64_t columns, int64_t count, int first, const ozg_residues *out);
 void ozg_cpu_reconstruct(const ozg_stage *st, const ozg_residues *in, const ozg_lines *a, int64_t i0,
-                         int64_t rows, const ozg_lines *b, int64_t j0, int64_t columns, void *c, int64_t ldc);
+                         int64_t rows, const ozg_lines *b, int64_t j0, int64_t columns, void *c, int64_t ldc,
+                         ozg_repairs *repairs);
+
+/*
+ * ozg_cpu_repair() - C[index] := the correctly rounded entry of row i of A and column j of B. c: the components
+ * of c^ 2^x, from which the exact sum follows by a few products where only few elements were rounded.
+ */
+void ozg_cpu_repair(const ozg_stage *st, const ozg_lines *a, int64_t i, const ozg_lines *b, int64_t j,
+                    const ozg_value c[2], void *out, int64_t index);
 
 /* ozg_product_block() - cuts a tile of *rows x *columns to the largest block of one task. */
 void ozg_product_block(const ozg_kernel *kernel, int complex_, int64_t *rows, int64_t *columns);

@@ -23,7 +23,7 @@ typedef struct product_job {
 
 /* The block of C of a task. */
 typedef struct block {
-    int l; /* modulus */
+    int l; /* modulus; nmod: the floors */
     int64_t i0, i1, j0, j1;
     int32_t *sums; /* micro-tiles, column after column of micro-tiles; those of 3M one after another */
 } block;
@@ -58,7 +58,9 @@ static run run_of(const product_job *job, const ozg_planes *planes, const ozg_la
                   int product, int l, int64_t p, int64_t count)
 {
     const int n = job->st->rns->nmod, next_l = l + job->st->threads;
-    const size_t element = (size_t)(layout->lines * layout->word), plane = (size_t)(product * n + l);
+    const size_t element = (size_t)(layout->lines * layout->word);
+    const size_t plane =
+        (size_t)(l < n ? product * n + l : (job->st->scalars.complex_ ? 3 : 1) * n + product);
     const int64_t left = job->count - p - count;
     run r = {planes->base + plane * planes->plane + (size_t)(p0 + p) * element, planes->panel,
              (size_t)count * element, (size_t)ozg_min64(left, K_BLOCK) * element};
@@ -104,23 +106,49 @@ static void multiply(const product_job *job, const block *at, int product, int64
         }
 }
 
+/*
+ * The sums of a micro-tile of floors, at most 127^2 k'. Complex, from P0, P1 and P2 as in 3M:
+ *     |Re Re| + |Im Im| = P0 + P1,  |Re Im| + |Im Re| = P2 - P0 - P1.
+ */
+static void add_floors(const product_job *job, int columns, const int32_t *const sums[3], int64_t at)
+{
+    const int mr = job->st->kernel->a.lines, complex_ = job->st->scalars.complex_;
+    uint64_t *re = job->out->floors + at, *im = re + (complex_ ? job->out->numbers : 0);
+
+    for (int j = 0; j < columns; j++)
+        for (int i = 0; i < mr; i++) {
+            const uint32_t p0 = (uint32_t)sums[0][j * mr + i],
+                           p1 = complex_ ? (uint32_t)sums[1][j * mr + i] : 0;
+            const int64_t to = i + j * job->out->ld;
+
+            re[to] = (job->first ? 0 : re[to]) + p0 + p1;
+            if (complex_)
+                im[to] = (job->first ? 0 : im[to]) + (uint32_t)sums[2][j * mr + i] - p0 - p1;
+        }
+}
+
 /* The sums of all micro-tiles into the residues of C. `size`: sums of one product. */
 static void reduce(const product_job *job, const block *at, int64_t size)
 {
     const ozg_kernel *kernel = job->st->kernel;
     const int complex_ = job->st->scalars.complex_, mr = kernel->a.lines, nr = kernel->b.lines;
     const int32_t *sums = at->sums;
+    const int nmod = job->st->rns->nmod;
     unsigned char *re = job->out->base + (size_t)at->l * job->out->plane;
-    unsigned char *im = re + (complex_ ? (size_t)job->st->rns->nmod * job->out->plane : 0);
+    unsigned char *im = re + (complex_ ? (size_t)nmod * job->out->plane : 0);
 
     for (int64_t j = at->j0; j < at->j1; j += nr)
         for (int64_t i = at->i0; i < at->i1; i += mr, sums += micro_tile_size(kernel)) {
             const int32_t *const three[3] = {sums, complex_ ? sums + size : sums,
                                              complex_ ? sums + 2 * size : sums};
-            const int64_t to = (i + j * job->out->ld) * job->st->rns->word;
+            const int64_t to = i + j * job->out->ld, byte = to * job->st->rns->word;
+            const int columns = (int)ozg_min64(nr, at->j1 - j);
 
-            kernel->reduce(job->st->rns, at->l, complex_, mr, (int)ozg_min64(nr, at->j1 - j), job->first,
-                           three, re + to, im + to, job->out->ld);
+            if (at->l < nmod)
+                kernel->reduce(job->st->rns, at->l, complex_, mr, columns, job->first, three, re + byte,
+                               im + byte, job->out->ld);
+            else
+                add_floors(job, columns, three, to);
         }
 }
 
@@ -128,11 +156,12 @@ static void product_task(void *arg, int64_t task, int thread)
 {
     const product_job *job = arg;
     const ozg_kernel *kernel = job->st->kernel;
-    const int64_t number = task / job->st->rns->nmod;
+    const int planes = job->st->rns->nmod + (job->st->kind == OZG_BY_NATIVE);
+    const int64_t number = task / planes;
     const int64_t size = ozg_product_sums(kernel, job->block_rows, job->block_columns);
     block at;
 
-    at.l = (int)(task % job->st->rns->nmod); /* all moduli of a block one after another */
+    at.l = (int)(task % planes); /* all moduli of a block one after another */
     at.i0 = number % job->row_blocks * job->block_rows;
     at.i1 = ozg_min64(at.i0 + job->block_rows, job->rows);
     at.j0 = number / job->row_blocks * job->block_columns;
@@ -175,7 +204,7 @@ void ozg_cpu_product(const ozg_stage *st, const ozg_planes *a, int64_t a_p0, con
                              OZG_STRIP) { /* enough tasks for all threads */
         job.row_blocks = (rows + job.block_rows - 1) / job.block_rows;
         job.column_blocks = (columns + job.block_columns - 1) / job.block_columns;
-        tasks = st->rns->nmod * job.row_blocks * job.column_blocks;
+        tasks = (st->rns->nmod + (st->kind == OZG_BY_NATIVE)) * job.row_blocks * job.column_blocks;
         if (tasks >= 4 * st->threads || job.block_rows <= 2 * OZG_STRIP)
             break;
     }

@@ -58,3 +58,27 @@ void ozg_round_ref(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_
         out[e] = ozg_round_words(single, neg ^ negate, magnitude, n, (int64_t)exponent - d[e]);
     }
 }
+
+void ozg_bounds_ref(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound)
+{
+    for (int e = 0; e < count; e++) {
+        const ozg_factors row = ozg_factors_of(a, i + e);
+
+        bound[e] = ozg_bound(&row, b);
+    }
+}
+
+void ozg_doubt_ref(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                   const uint64_t *bound, const int32_t *shift, uint8_t *doubt)
+{
+    (void)single, (void)n, (void)words, (void)d, (void)exponent, (void)shift;
+    for (int e = 0; e < OZG_STRIP; e++)
+        doubt[e] = bound[e] != 0;
+}
+
+void ozg_passes_ref(const uint64_t *bound, const int32_t *shift, uint32_t f, const uint64_t *floors, int c,
+                    uint8_t *pass)
+{
+    for (int e = 0; e < OZG_STRIP; e++)
+        pass[e] = (uint8_t)ozg_bound_fits(bound[e], f * (uint64_t)(uint32_t)(floors[e] >> c), shift[e]);
+}

@@ -1,5 +1,6 @@
 /*
- * split_ref.c - the split stage, the plain C that defines it: residues of x^ = RN_int(x 2^d). [Xe2] sec. 4.2.
+ * split_ref.c - the split stage, the plain C that defines it: residues of x^ = RN_int(x 2^d),
+ * [Xe2] sec. 4.2, and the floors for lower bounds of |A||B|.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,16 +19,19 @@ static uint32_t residue(const ozg_rns *rns, int l, int limbs, uint64_t bits, int
     return z.neg ? ozg_mod_negate(r, rns->m[l]) : r;
 }
 
-static void store(const ozg_layout *layout, unsigned char *out, int e, uint32_t r, uint32_t m)
+static void store_word(const ozg_layout *layout, unsigned char *out, int e, int32_t x)
 {
-    int32_t x = layout->nonneg ? (int32_t)r : ozg_symmetric(r, m);
-
     if (layout->word == 1) {
         out[e] = (unsigned char)x;
     } else {
         int16_t word = (int16_t)x;
         memcpy(out + 2 * e, &word, 2);
     }
+}
+
+static void store(const ozg_layout *layout, unsigned char *out, int e, uint32_t r, uint32_t m)
+{
+    store_word(layout, out, e, layout->nonneg ? (int32_t)r : ozg_symmetric(r, m));
 }
 
 void ozg_split_ref(const ozg_rns *rns, int width, const ozg_layout *layout, int complex_,
@@ -46,4 +50,29 @@ void ozg_split_ref(const ozg_rns *rns, int width, const ozg_layout *layout, int 
             store(layout, out + (size_t)(s + l) * plane, e, im, m);
             store(layout, out + (size_t)(2 * s + l) * plane, e, re + im >= m ? re + im - m : re + im, m);
         }
+}
+
+void ozg_floors_ref(const ozg_layout *layout, int complex_, const ozg_batch *batch, unsigned char *out,
+                    size_t plane)
+{
+    for (int e = 0; e < batch->count; e++) {
+        const uint32_t re = ozg_floor(batch->re[e], batch->s[e]);
+        const uint32_t im = complex_ ? ozg_floor(batch->im[e], batch->s[e]) : 0;
+
+        store_word(layout, out, e, (int32_t)re);
+        if (!complex_)
+            continue;
+        store_word(layout, out + plane, e, (int32_t)im);
+        store_word(layout, out + 2 * plane, e, (int32_t)(re + im));
+    }
+}
+
+void ozg_ceilings(const ozg_layout *layout, int complex_, const ozg_batch *batch, unsigned char *out,
+                  size_t plane)
+{
+    for (int e = 0; e < batch->count; e++) {
+        store_word(layout, out, e, (int32_t)ozg_ceiling(batch->re[e], batch->s[e]));
+        if (complex_)
+            store_word(layout, out + plane, e, (int32_t)ozg_ceiling(batch->im[e], batch->s[e]));
+    }
 }

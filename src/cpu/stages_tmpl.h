@@ -123,106 +123,6 @@ TARGET void STAGE(scale)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, u
             largest[i - i0] = scale_along(v, k, i);
 }
 
-/* ---- measure ------------------------------------------------------------------------------------ */
-
-/* What measure_component() of scale_ref.c finds, for lanes of one d each. */
-typedef struct measured {
-    vec64 norm1, lost; /* lost: not 0 iff a bit is rounded away */
-} measured;
-
-VEC void measure_lanes(measured *sum, const uint64_t *x, vec64 d, int width)
-{
-    const vec64 zero = vec64_set1(0), one = vec64_set1(1), bits = vec_load(x);
-    const vec64 exponent = vec64_and(vec64_shift_right(bits, 52), vec64_set1(0x7ff));
-    const vec64 normal = vec64_negative(vec64_sub(zero, exponent)); /* all ones, else 0 */
-    const vec64 mant = vec64_or(vec64_and(bits, vec64_set1((UINT64_C(1) << 52) - 1)),
-                                vec64_and(normal, vec64_set1(UINT64_C(1) << 52)));
-    const vec64 shift =
-        vec64_add(vec64_sub(exponent, vec64_set1(1074)), vec64_sub(d, vec64_and(normal, one)));
-    vec64 down = vec64_sub(vec64_set1((uint64_t)(width - 20)), shift); /* |x| 2^(20 - e) = mant 2^-down */
-    const vec64 up = vec64_sub(zero, down);
-
-    /* the bits below 1 of mant 2^shift: shifted left until they alone are left; all of them for shift <= -64
-     */
-    sum->lost =
-        vec64_or(sum->lost, vec64_shift_left_by(mant, vec64_max(vec64_add(shift, vec64_set1(64)), zero)));
-    down = vec64_select(vec64_negative(vec64_sub(vec64_set1(63), down)), vec64_set1(63), down);
-    /* rounded up for down > 0, else shifted left: vector shifts by 64 or more, hence by a negative number,
-     * give 0 */
-    sum->norm1 = vec64_add(
-        sum->norm1, vec64_select(vec64_negative(up),
-                                 vec64_shift_right_by(
-                                     vec64_add(mant, vec64_sub(vec64_shift_left_by(one, down), one)), down),
-                                 vec64_shift_left_by(mant, up)));
-}
-
-/* One line whose elements lie side by side; lanes are elements. */
-TARGET static void measure_along(const uint64_t *x, int64_t n, int32_t d, int width, uint64_t *norm1,
-                                 uint8_t *inexact)
-{
-    const vec64 all_d = vec64_set1((uint64_t)(int64_t)d);
-    measured sum = {vec64_set1(0), vec64_set1(0)};
-    uint64_t norm[LANES64], lost[LANES64], rest[LANES64] = {0};
-    int64_t p = 0;
-
-    for (; p + LANES64 <= n; p += LANES64)
-        measure_lanes(&sum, x + p, all_d, width);
-    for (int64_t q = p; q < n; q++)
-        rest[q - p] = x[q];
-    measure_lanes(&sum, rest, all_d, width); /* zeros add nothing */
-    vec_store(norm, sum.norm1);
-    vec_store(lost, sum.lost);
-    *norm1 = 0;
-    *inexact = 0;
-    for (int q = 0; q < LANES64; q++) {
-        *norm1 += norm[q];
-        *inexact |= lost[q] != 0;
-    }
-}
-
-/* LANES64 real lines side by side; lanes are lines. */
-TARGET static void measure_across(const uint64_t *x, int64_t step, int64_t k, int width, const int32_t *d,
-                                  uint64_t *norm1, uint8_t *inexact)
-{
-    const vec64 each_d = vec64_load_i32(d);
-    measured sum = {vec64_set1(0), vec64_set1(0)};
-    uint64_t lost[LANES64];
-
-    for (int64_t p = 0; p < k; p++)
-        measure_lanes(&sum, x + p * step, each_d, width);
-    vec_store(norm1, sum.norm1);
-    vec_store(lost, sum.lost);
-    for (int q = 0; q < LANES64; q++)
-        inexact[q] = lost[q] != 0;
-}
-
-TARGET void STAGE(measure)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, int width, const int32_t *d,
-                           uint64_t *norm1, uint8_t *inexact)
-{
-    const uint64_t *x = v->x;
-    const int64_t parts = 1 + ozg_type_complex(v->type);
-    int64_t i = i0;
-
-    if (ozg_type_single(v->type)) {
-        ozg_measure_ref(v, k, i0, i1, width, d, norm1, inexact);
-        return;
-    }
-    if (v->step == 1)
-        for (; i < i1; i++)
-            measure_along(x + parts * i * v->line_stride, parts * k, d[i - i0], width, norm1 + i - i0,
-                          inexact + i - i0);
-    else if (parts == 1)
-        for (; i + LANES64 <= i1; i += LANES64)
-            measure_across(x + i, v->step, k, width, d + i - i0, norm1 + i - i0, inexact + i - i0);
-    if (i < i1)
-        ozg_measure_ref(v, k, i, i1, width, d + i - i0, norm1 + i - i0, inexact + i - i0);
-    for (i = i0; i < i1; i++)
-        if (d[i - i0] == OZG_D_NONE) {
-            norm1[i - i0] = 0;
-            inexact[i - i0] = 0;
-        }
-}
-
 /* ---- split -------------------------------------------------------------------------------------- */
 
 /* Digit at bit position -shift of mant, with the sign: shift goes down by 15 from one digit to the next. */
@@ -439,6 +339,43 @@ TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const 
 
     if (odd)
         ozg_round_ref(single, n, words, d, exponent, negate, out);
+}
+
+/*
+ * With 64 leading bits top, of which the lowest `cut` are rounded away, numbers within eps (in units of the last
+ * of the 64) round alike if the part cut off is further than eps from one half, and none falls below the power
+ * of two where the units change.
+ */
+TARGET void STAGE(doubt)(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                         const uint64_t *bound, const int32_t *shift, uint8_t *doubt)
+{
+    const int precision = single ? 24 : 53, limit = single ? 126 : 1022;
+    const vec64 zero = vec64_set1(0), cut = vec64_set1(64 - (uint64_t)precision);
+    const vec64 mask = vec64_sub(vec64_shift_left_by(vec64_set1(1), cut), vec64_set1(1));
+    const vec64 half = vec64_shift_left_by(vec64_set1(1), vec64_sub(cut, vec64_set1(1)));
+    uint64_t lane[LANES64];
+
+    for (int e = 0; e < OZG_STRIP; e += LANES64) {
+        vec64 neg, eps, gap, x, below, sure;
+        const leading z = find_leading(n, words, e, &neg);
+        const vec64 b = vec_load(bound + e);
+        const vec64 down = vec64_sub(vec64_sub(z.exponent, vec64_set1(63)), vec64_load_i32(shift + e));
+
+        /* 1 for the bits shifted out, 1 for those below top */
+        eps = vec64_add(vec64_shift_right_by(b, down), vec64_set1(2));
+        gap = vec64_sub(vec64_and(z.top, mask), half);
+        gap = vec64_select(vec64_negative(gap), vec64_sub(zero, gap), gap);
+        below = vec64_and(z.top, vec64_set1(INT64_MAX)); /* above the power of two */
+        x = vec64_sub(vec64_add(z.exponent, vec64_set1((uint64_t)(int64_t)exponent)), vec64_load_i32(d + e));
+        /* negative if x < -limit or x > limit, if the bound is above the last bit, if top is 0 */
+        x = vec64_or(vec64_add(x, vec64_set1((uint64_t)limit)), vec64_sub(vec64_set1((uint64_t)limit), x));
+        x = vec64_or(vec64_or(x, down), vec64_is_zero(z.top));
+        sure = vec64_and(vec64_negative(vec64_sub(eps, gap)), vec64_negative(vec64_sub(eps, below)));
+        sure = vec64_select(vec64_negative(x), zero, sure);
+        vec_store(lane, vec64_or(sure, vec64_is_zero(b)));
+        for (int q = 0; q < LANES64; q++)
+            doubt[e + q] = lane[q] == 0;
+    }
 }
 
 #undef LANES64

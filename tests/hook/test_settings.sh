@@ -31,6 +31,11 @@ for value in '' auto 49 16; do
     silent "OZG_MODULI=$value"
     is 0 1e-14 || fail "OZG_MODULI=$value: error $error"
 done
+for value in '' native rounded; do
+    run OZG_ACCURACY="$value"
+    silent "OZG_ACCURACY=$value"
+    is 0 1e-14 || fail "OZG_ACCURACY=$value: error $error"
+done
 run OZG_MODULI=6
 silent "OZG_MODULI=6"
 is 1e-10 1e-3 || fail "OZG_MODULI=6 must be seen in the result: error $error"
@@ -48,6 +53,7 @@ wrong() {
 for value in yes -1 15x 1e3 999 50 1 0 AUTO ' 15' 99999999999999999999; do
     wrong "OZG_MODULI=$value"
 done
+for value in yes 53 Native ' rounded'; do wrong "OZG_ACCURACY=$value"; done
 for value in yes -1 0 4x 5000; do wrong "OZG_THREADS=$value"; done
 for value in -1 0 K 1T 1MB 1.5G 99999999999999999999 99999999999G; do wrong "OZG_MEMORY=$value"; done
 for value in none AVX2 a-name-that-is-too-long-for-any-kernel; do wrong "OZG_KERNEL=$value"; done

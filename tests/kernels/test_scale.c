@@ -98,7 +98,7 @@ static void check_shape(const ozg_kernel *kernel, struct rng *r, char type, int 
     const int single = ozg_type_single(type), parts = 1 + ozg_type_complex(type),
               special = (int)rng_below(r, 2);
     const int64_t i0 = rng_below(r, 2) ? rng_between(r, 0, lines - 1) : 0;
-    ozg_view v = {NULL, 1, 1, type, (int)rng_below(r, 2)};
+    ozg_view v = {NULL, 1, 1, type, (int)rng_below(r, 2), NULL};
 
     if (form)
         v.line_stride = k + rng_between(r, 0, 3);

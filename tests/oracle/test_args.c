@@ -84,9 +84,10 @@ static const struct wrong {
     {"NN", WIDTH, INT32_MIN, 15, OZG_E_ARG},
     {"NN", WIDTH, 172, 0, OZG_E_UNSUPPORTED},
     {"NN", WIDTH, INT32_MAX, 0, OZG_E_UNSUPPORTED},
-    {"NN", ACCURACY, 0, 0, OZG_E_UNSUPPORTED}, /* ozg_native() */
-    {"NN", ACCURACY, 1, 0, OZG_E_UNSUPPORTED}, /* ozg_rounded() */
-    {"NN", ACCURACY, 2, 15, OZG_E_ARG},        /* not made by any function */
+    {"NN", ACCURACY, 0, 15, OZG_E_ARG},        /* native with 50 moduli */
+    {"NN", ACCURACY, 1, 15, OZG_E_ARG},        /* rounded with -1 */
+    {"NN", ACCURACY, 2, 0, OZG_E_UNSUPPORTED}, /* native with 2 moduli: too few for any k */
+    {"NN", ACCURACY, 3, 15, OZG_E_ARG},        /* not made by any function */
 };
 
 /* Put the wrong value into g and acc; C is returned apart. */
@@ -112,7 +113,10 @@ static void *spoil(const struct wrong *w, struct gemm *g, ozg_accuracy *acc)
     else if (w->field == WIDTH)
         *acc = ozg_width((int)w->value);
     else
-        *acc = w->value == 0 ? ozg_native() : w->value == 1 ? ozg_rounded() : (ozg_accuracy){12345, 16};
+        *acc = w->value == 0   ? ozg_with_moduli(ozg_native(), 50)
+               : w->value == 1 ? ozg_with_moduli(ozg_rounded(), -1)
+               : w->value == 2 ? ozg_with_moduli(ozg_native(), 2)
+                               : (ozg_accuracy){12345, 16};
     return c;
 }
 

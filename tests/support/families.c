@@ -19,9 +19,12 @@ struct place {
 
 const char *family_name(enum family f)
 {
-    static const char *const name[FAMILY_COUNT] = {
-        "uniform", "grid", "maxima",    "integers", "small", "wide",     "subnormal", "zeros",
-        "cancel",  "ties", "tiny-ties", "overflow", "spike", "identity", "bits",      "special"};
+    static const char *const name[FAMILY_END] = {
+        "uniform", "grid",    "maxima",      "integers",  "small",    "wide",       "subnormal",
+        "zeros",   "cancel",  "ties",        "tiny-ties", "overflow", "spike",      "identity",
+        "bits",    "special", "normal",      "pos",       "phi1",     "phi2",       "phi4",
+        "phi10",   "phi20",   "graded-rows", "graded-k",  "inside",   "inside-far", "evil",
+        "evil2",   "hilbert", "sparse",      "short",     "extremes"};
 
     return name[f];
 }
@@ -174,8 +177,125 @@ static double special(struct rng *r, const struct place *at)
     }
 }
 
+/* About normal, as a multiple of 2^-17: the sum of 48 numbers of 16 bits has the variance 4 x 2^32. */
+static double coarse_normal(struct rng *r)
+{
+    int64_t sum = 0;
+
+    for (int q = 0; q < 12; q++) {
+        uint64_t bits = rng_next(r);
+
+        sum += (int64_t)((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
+    }
+    return ldexp((double)(2 * sum - 48 * INT64_C(0xffff)), -18);
+}
+
+/* The same with a full mantissa. */
+static double normal(struct rng *r)
+{
+    const double coarse = coarse_normal(r);
+
+    return coarse + ldexp(uniform(r, 53), -17);
+}
+
+/* (U - 1/2) exp(phi N); the exponential is 2^(whole) (1 + rest), which is exp within 7 %. */
+static double phi(struct rng *r, const struct place *at, double phi_)
+{
+    const double u = ldexp((double)(rng_next(r) >> 11), -53) - 0.5;
+    const double x = coarse_normal(r) * phi_ * 0x1.71547652b82fep0; /* 1 / ln 2 */
+    const double whole = floor(x);
+    const double most = at->emax - 28; /* reached by single precision only */
+
+    return ldexp(u * (1 + (x - whole)), (int)fmax(-most, fmin(most, whole)));
+}
+
+/* The power of two of inner index p, the same for both operands: up for A, down for B. */
+static int inside(const struct place *at, int span)
+{
+    struct rng r = {(uint64_t)at->p * 7919 + 17};
+    int power = (int)rng_between(&r, -span, span);
+
+    return at->side == 'B' ? -power : power;
+}
+
+/* The inner index at which row i of A has its spike: in the first half, and below 48. */
+static int is_evil_row(const struct place *at, int64_t length)
+{
+    const int64_t rows = length < 96 ? (length + 1) / 2 : 48;
+
+    return at->side == 'B' ? at->p < rows : at->p == at->line % rows;
+}
+
+static double evil(struct rng *r, const struct place *at, int64_t length)
+{
+    return ldexp(normal(r), is_evil_row(at, length) ? at->side == 'B' ? -40 : 40 : 0);
+}
+
+static double evil2(struct rng *r, const struct place *at, int64_t length)
+{
+    if (at->side == 'B')
+        return ldexp(normal(r), rng_next(r) & 1 ? -40 : 0);
+    return ldexp(normal(r), (uint64_t)at->p == line_hash(at) % (uint64_t)length ? 40 : 0);
+}
+
+/* x in at most so many bits */
+static double shortened(double x, int bits)
+{
+    int e;
+    double f = frexp(x, &e);
+
+    return ldexp(nearbyint(ldexp(f, bits)), e - bits);
+}
+
+static double extremes(struct rng *r, const struct place *at)
+{
+    return ldexp(mantissa(r, at->precision), rng_next(r) & 1 ? at->emax : at->emin + at->precision);
+}
+
+/* The kinds from FAMILY_NORMAL on. In 'C' each is of ordinary size. */
+static double measured(enum family f, struct rng *r, const struct place *at, int64_t length)
+{
+    static const double phis[] = {1, 2, 4, 10, 20};
+    const int wide_type = at->precision == 53, span = wide_type ? 200 : 40;
+
+    switch (at->side == 'C' ? FAMILY_NORMAL : f) {
+    case FAMILY_POSITIVE:
+        return fabs(uniform(r, at->precision));
+    case FAMILY_PHI1:
+    case FAMILY_PHI2:
+    case FAMILY_PHI4:
+    case FAMILY_PHI10:
+    case FAMILY_PHI20:
+        return phi(r, at, phis[f - FAMILY_PHI1]);
+    case FAMILY_GRADED_ROWS:
+        return ldexp(normal(r), (int)(line_hash(at) % (2 * (uint64_t)span + 1)) - span);
+    case FAMILY_GRADED_K:
+        return ldexp(normal(r), (int)(-40 * at->p / length));
+    case FAMILY_INSIDE:
+        return ldexp(normal(r), inside(at, 30));
+    case FAMILY_INSIDE_FAR:
+        return ldexp(normal(r), inside(at, wide_type ? 400 : 60));
+    case FAMILY_EVIL:
+        return evil(r, at, length);
+    case FAMILY_EVIL2:
+        return evil2(r, at, length);
+    case FAMILY_HILBERT:
+        return 1.0 / (double)(at->line + at->p + 1 + at->part);
+    case FAMILY_SPARSE:
+        return rng_below(r, 20) == 0 ? normal(r) : 0;
+    case FAMILY_SHORT:
+        return shortened(normal(r), wide_type ? 24 : 11);
+    case FAMILY_EXTREMES:
+        return extremes(r, at);
+    default:
+        return normal(r);
+    }
+}
+
 static double entry(enum family f, struct rng *r, const struct place *at, int64_t length)
 {
+    if (f >= FAMILY_COUNT)
+        return measured(f, r, at, length);
     switch (f) {
     case FAMILY_UNIFORM:
         return uniform(r, at->precision);

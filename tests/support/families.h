@@ -27,7 +27,27 @@ enum family {
     FAMILY_IDENTITY,  /* op(A) or op(B) the identity */
     FAMILY_BITS,      /* random bits that are a finite number */
     FAMILY_SPECIAL,   /* small integers and uniform with Inf, NaN and zeros between */
-    FAMILY_COUNT
+    FAMILY_COUNT,     /* the kinds above: random products draw from them */
+
+    /* Kinds by which accuracies that look at the data are measured. N is normal, U uniform in (0, 1). */
+    FAMILY_NORMAL = FAMILY_COUNT, /* N, full mantissas */
+    FAMILY_POSITIVE,              /* U, full mantissas */
+    FAMILY_PHI1,                  /* (U - 1/2) exp(phi N) */
+    FAMILY_PHI2,
+    FAMILY_PHI4,
+    FAMILY_PHI10,
+    FAMILY_PHI20,
+    FAMILY_GRADED_ROWS, /* N, each row and column times its own 2^-200..2^200 (2^-40..2^40) */
+    FAMILY_GRADED_K,    /* N, both operands decay to 2^-40 along k */
+    FAMILY_INSIDE,      /* A D, D^-1 B with D from 2^-30 to 2^30 */
+    FAMILY_INSIDE_FAR,  /* the same from 2^-400 to 2^400 (2^-60 to 2^60) */
+    FAMILY_EVIL,        /* spikes of A meet rows of B times 2^-40 */
+    FAMILY_EVIL2,       /* spikes in A, half of the entries of B times 2^-40 */
+    FAMILY_HILBERT,     /* 1 / (i + p + 1), 1 / (p + j + 1) */
+    FAMILY_SPARSE,      /* N, 19 of 20 entries 0 */
+    FAMILY_SHORT,       /* N in 24 bits (11 bits): floats stored as doubles */
+    FAMILY_EXTREMES,    /* entries near the largest number next to entries near the smallest normal one */
+    FAMILY_END
 };
 
 const char *family_name(enum family f);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_tool_slow.sh - the command ozgemm: accuracy, check, and a product with a progress bar.
+# test_tool_slow.sh - the command ozgemm: check, and a product with a progress bar.
 # ctest: full
 #
 # SPDX-License-Identifier: MIT

@@ -45,14 +45,17 @@ static void check_place(size_t at, size_t bytes, size_t *end)
 static void check_places(const ozg_plan *p)
 {
     const ozg_kernel *kernel = p->kernel;
-    const size_t parts = ozg_type_complex(p->shape.type) ? 2 : 1,
-                 planes = (size_t)p->rns->nmod * (parts == 2 ? 3 : 1);
+    const size_t parts = ozg_type_complex(p->shape.type) ? 2 : 1, native = p->shape.acc.kind == OZG_BY_NATIVE,
+                 planes = ((size_t)p->rns->nmod + native) * (parts == 2 ? 3 : 1);
+    const size_t line = 41 + (ozg_by_data(p->shape.acc) ? ((size_t)p->shape.k + 63) / 64 * 8 : 0);
     size_t end = 0;
 
     if (!p->prepared_a)
-        check_place(p->lines_a, (size_t)p->shape.m * 14, &end);
+        check_place(p->lines_a, (size_t)p->shape.m * line, &end);
     if (!p->prepared_b)
-        check_place(p->lines_b, (size_t)p->shape.n * 14, &end);
+        check_place(p->lines_b, (size_t)p->shape.n * line, &end);
+    if (ozg_by_data(p->shape.acc))
+        check_place(p->shifts, 4 * (size_t)p->shape.k, &end);
     if (!p->prepared_a)
         check_place(p->planes_a, planes * plane_bytes(&kernel->a, p->mt, p->kt), &end);
     if (!p->prepared_b)
@@ -61,6 +64,8 @@ static void check_places(const ozg_plan *p)
                 parts * (size_t)(p->rns->nmod * p->rns->word) * round_up((size_t)p->mt, OZG_STRIP) *
                     (size_t)p->nt,
                 &end);
+    if (native)
+        check_place(p->floors, 4 * parts * round_up((size_t)p->mt, OZG_STRIP) * (size_t)p->nt, &end);
     assert_true(p->threads >= 1 && p->scratch_bytes % 64 == 0);
     assert_true(p->scratch_bytes >= p->ctx->backend->scratch_bytes(kernel, parts == 2, p->mt, p->nt));
     check_place(p->scratch, p->scratch_bytes * (size_t)p->threads, &end);
@@ -210,7 +215,7 @@ static void test_immense_shapes(void **state)
     ozg_context *ctx = open_context(NULL);
 
     (void)state;
-    ctx->memory_limit = (size_t)1 << 36;
+    ctx->memory_limit = (size_t)1 << 38;
     for (int i = 0; i < sizes; i++)
         for (int j = 0; j < sizes; j++)
             for (int p = 0; p < sizes; p++)
@@ -226,6 +231,16 @@ static void test_immense_shapes(void **state)
                     if (status == OZG_OK) {
                         check_tiles(&plan);
                         check_places(&plan);
+                    }
+                    s.acc = p % 2 ? ozg_native() : ozg_rounded();
+                    status = ozg_plan_make(&plan, ctx, &s, 0, 0);
+                    if (status == OZG_OK) {
+                        check_tiles(&plan);
+                        check_places(&plan);
+                        assert_int_equal(ozg_plan_settle(&plan, 49), OZG_OK);
+                        check_places(&plan);
+                    } else {
+                        assert_true(status == OZG_E_WORKSPACE || status == OZG_E_UNSUPPORTED);
                     }
                 }
     ozg_destroy(ctx);

@@ -31,9 +31,12 @@ __attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(const ozg_rns *rns,
                                                              const void *a, const void *b, int add,
                                                              int32_t *acc)
 {
-    const int64_t every = rns->fold_every[l] / 2, folds = (steps + every - 1) / every;
+    const int folded = l < rns->nmod;
+    const int64_t every = folded ? rns->fold_every[l] / 2 : steps,
+                  folds = folded ? (steps + every - 1) / every : 0;
     const __m256i top = _mm256_set1_epi32(0x8000), start = _mm256_set1_epi32((int32_t)folds << 15);
-    const __m256i factors = _mm256_set1_epi32((int32_t)((uint32_t)rns->fold_factor[l] << 16 | 1));
+    const __m256i factors =
+        _mm256_set1_epi32(folded ? (int32_t)((uint32_t)rns->fold_factor[l] << 16 | 1) : 0);
     const int16_t *x = a, *y = b;
     __m256i sum[SUMS];
 
@@ -56,7 +59,7 @@ __attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(const ozg_rns *rns,
             }
         }
 #pragma GCC unroll 12
-        for (int i = 0; i < SUMS; i++)
+        for (int i = 0; folded && i < SUMS; i++)
             sum[i] = _mm256_madd_epi16(_mm256_xor_si256(sum[i], top), factors);
         steps -= now;
     }

@@ -9,6 +9,7 @@
 #define STAGE(name) ozg_##name##_avx2
 #include "cpu/x86/residues16_avx2.h"
 #include "cpu/stages_tmpl.h"
+#include "cpu/bounds_tmpl.h"
 #else
 typedef int ozg_no_avx2; /* an empty translation unit is not C */
 #endif

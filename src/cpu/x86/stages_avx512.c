@@ -9,6 +9,7 @@
 #define STAGE(name) ozg_##name##_avx512
 #include "cpu/residues8_tmpl.h"
 #include "cpu/stages_tmpl.h"
+#include "cpu/bounds_tmpl.h"
 #else
 typedef int ozg_no_avx512; /* an empty translation unit is not C */
 #endif

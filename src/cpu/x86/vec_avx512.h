@@ -22,6 +22,12 @@ VEC void vec_store(void *x, vec v)
     _mm512_storeu_si512(x, v);
 }
 
+/* The low half of each lane; the lanes fit a signed 16-bit number. */
+VEC void vec_store_low16(void *x, vec v)
+{
+    _mm256_storeu_si256(x, _mm512_cvtepi32_epi16(v));
+}
+
 VEC vec vec_load_u8(const uint8_t *x)
 {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)x));
@@ -226,4 +232,70 @@ VEC vec64 vec64_select(vec64 mask, vec64 x, vec64 y)
 VEC vec64 vec64_leading_zeros(vec64 x)
 {
     return _mm512_lzcnt_epi64(x);
+}
+
+/* The first n of the numbers at x, n <= VEC_LANES, else zeros; nothing beyond them is read. */
+VEC vec vec_load_some(const void *x, int n)
+{
+    return _mm512_maskz_loadu_epi32((__mmask16)((1u << n) - 1), x);
+}
+
+/* signed maximum */
+VEC vec vec_max(vec x, vec y)
+{
+    return _mm512_max_epi32(x, y);
+}
+
+/* Shifts by n a lane; 0 for n >= 32, n unsigned. */
+VEC vec vec_shift_left_by(vec x, vec n)
+{
+    return _mm512_sllv_epi32(x, n);
+}
+
+VEC vec vec_shift_right_by(vec x, vec n)
+{
+    return _mm512_srlv_epi32(x, n);
+}
+
+/* Bit i is set where lane i is negative. */
+VEC uint64_t vec_signs(vec x)
+{
+    return _mm512_movepi32_mask(x);
+}
+
+/* The low halves of the lanes of x and then of y; the high halves. */
+VEC vec vec64_low_halves(vec64 x, vec64 y)
+{
+    const __m512i order = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+
+    return _mm512_permutex2var_epi32(x, order, y);
+}
+
+VEC vec vec64_high_halves(vec64 x, vec64 y)
+{
+    const __m512i order = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+
+    return _mm512_permutex2var_epi32(x, order, y);
+}
+
+/* The products of the low halves of each lane. */
+VEC vec64 vec64_mul_low(vec64 x, vec64 y)
+{
+    return _mm512_mul_epu32(x, y);
+}
+
+/* minimum of numbers whose difference fits a signed lane */
+VEC vec64 vec64_min(vec64 x, vec64 y)
+{
+    return _mm512_min_epi64(x, y);
+}
+
+/* The lanes of x and y in turn, x first, to 2 vectors' worth of memory. */
+VEC void vec64_store_in_turn(void *to, vec64 x, vec64 y)
+{
+    const __m512i first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                  second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi64(x, first, y));
+    _mm512_storeu_si512((__m512i *)to + 1, _mm512_permutex2var_epi64(x, second, y));
 }

@@ -1,0 +1,5 @@
+#!/bin/bash
+# test_accuracy.sh - ozgemm accuracy: its figures against exact fractions, the shape of its JSON, bad arguments.
+#
+# SPDX-License-Identifier: MIT
+exec bash "$(dirname "$0")/run_accuracy.sh" fast

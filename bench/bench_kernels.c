@@ -27,6 +27,7 @@ struct bench {
     ozg_view view;
     ozg_batch batch;
     uint64_t largest[LINES], places[LINES * K / 64], bound[OZG_STRIP];
+    int32_t most[OZG_STRIP], least[OZG_STRIP];
     ozg_norms norms[LINES];
     int32_t e[LINES], d[LINES];
     uint32_t factor[LINES];
@@ -141,7 +142,7 @@ static void run_bounds(struct bench *b)
 {
     const ozg_factors column = ozg_factors_of(&b->rows, 0);
 
-    b->kernel->bounds(&b->rows, 0, OZG_STRIP, &column, b->bound);
+    b->kernel->bounds(&b->rows, 0, OZG_STRIP, &column, b->bound, b->most, b->least);
 }
 
 /* Nanoseconds an element of the lines, side by side and along memory. */

@@ -112,9 +112,11 @@ typedef void ozg_doubt_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const
                           const uint64_t *bound, const int32_t *shift, uint8_t *doubt);
 
 /*
- * ozg_bounds_fn - bound[e] = ozg_bound() of row i + e of A and of a column b, for e < count <= OZG_STRIP.
+ * ozg_bounds_fn - bound[e] = ozg_bound() of row i + e of A and of a column b, most[e] and least[e] the larger and
+ * the smaller of their widths, for e < count <= OZG_STRIP.
  */
-typedef void ozg_bounds_fn(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound);
+typedef void ozg_bounds_fn(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound,
+                           int32_t *most, int32_t *least);
 
 /*
  * ozg_passes_fn - pass[e] = bound[e] 2^shift[e] <= f (floors[e] >> c) for OZG_STRIP rows (ozg_bound_fits), with

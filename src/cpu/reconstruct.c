@@ -155,6 +155,21 @@ static int is_doubtful(const reconstruct_job *job, const strip *s, int e, uint64
     return s->tests && s->bound[e] && (bits & inf) == inf;
 }
 
+/* Marks such rows. One more in the lowest bit of the exponent carries out of that of an infinity. */
+static void mark_doubtful(const reconstruct_job *job, strip *s, const uint64_t *bits)
+{
+    const int single = job->st->scalars.single;
+    const uint64_t inf = single ? UINT64_C(0x7f800000) : OZG_F64_INF, one = UINT64_C(1) << (single ? 23 : 52);
+    uint64_t any = 0;
+
+    for (int e = 0; e < OZG_STRIP; e++)
+        any |= (bits[e] & inf) + one;
+    if ((any & (inf + one)) == 0 || !s->tests)
+        return;
+    for (int e = 0; e < s->count; e++)
+        s->failed[e] |= (uint8_t)is_doubtful(job, s, e, bits[e]);
+}
+
 /* ---- an entry in general ------------------------------------------------------------------------ */
 
 /* The component of the strip, moved down (-1), up (1) or not at all (0), as a value. 0: the bound does not fit.
@@ -217,8 +232,7 @@ static void round_entry(const reconstruct_job *job, strip *s, int e)
 /* The D of the rows; rows that do not exist are rounded too: they become 0. */
 static void set_rows(const reconstruct_job *job, strip *s, int part, int32_t *d)
 {
-    for (int e = 0; e < s->count; e++)
-        d[e] = job->a->d[s->i + e];
+    memcpy(d, job->a->d + s->i, (size_t)s->count * sizeof *d);
     for (int e = s->count; e < OZG_STRIP; e++) {
         d[e] = s->shift[e] = 0;
         s->bound[e] = 0;
@@ -266,10 +280,17 @@ static void store_strip(const reconstruct_job *job, const strip *s, uint64_t (*b
     const int single = job->st->scalars.single, parts = 1 + job->st->scalars.complex_;
     const int64_t first = index_of(job, s, 0) * parts;
     void *const c = job->c;
+    int left = 0;
 
+    for (int e = 0; e < s->count; e++)
+        left |= s->done[e] | s->failed[e];
+    if (!left && !single && parts == 1) {
+        memcpy((char *)c + 8 * first, bits[0], (size_t)s->count * 8);
+        return;
+    }
     for (int part = 0; part < parts; part++)
         for (int e = 0; e < s->count; e++)
-            if (!s->done[e] && !s->failed[e])
+            if (!left || (!s->done[e] && !s->failed[e]))
                 ozg_store_bits(c, single, first + e * parts + part, bits[part][e]);
 }
 
@@ -289,9 +310,8 @@ static void round_strip(const reconstruct_job *job, strip *s)
             round_entry(job, s, e);
     for (int part = 0; part <= scalars->complex_; part++)
         round_component(job, s, part, tested, bits[part]);
-    for (int part = 0; part <= scalars->complex_ && s->tests; part++)
-        for (int e = 0; e < s->count; e++)
-            s->failed[e] |= (uint8_t)is_doubtful(job, s, e, bits[part][e]);
+    for (int part = 0; part <= scalars->complex_; part++)
+        mark_doubtful(job, s, bits[part]);
     store_strip(job, s, bits);
 }
 
@@ -350,23 +370,20 @@ static int set_bounds(const reconstruct_job *job, strip *s, const uint64_t *floo
 {
     const ozg_stage *st = job->st;
     const ozg_factors column = ozg_factors_of(job->b, s->j);
-    const int32_t unit = 2 * ozg_bound_unit(st->length) - 32, *d = job->a->d + s->i,
-                  *exponent = job->a->e + s->i;
-    int32_t least[OZG_STRIP];
+    const int32_t unit = 2 * ozg_bound_unit(st->length) - 32;
+    int32_t most[OZG_STRIP] = {0}, least[OZG_STRIP] = {0};
+    uint64_t any = 0;
     int tests = 0;
 
-    st->kernel->bounds(job->a, s->i, s->count, &column, s->bound);
-    for (int e = 0; e < s->count; e++) {
-        const int32_t w = d[e] + exponent[e];
-
-        least[e] = w < column.w ? w : column.w;
-        s->shift[e] = (w < column.w ? column.w : w) + unit;
-        tests += !s->done[e] && s->bound[e];
-    }
-    for (int e = s->count; e < OZG_STRIP; e++) {
-        least[e] = s->shift[e] = 0;
+    for (int e = s->count; e < OZG_STRIP; e++)
         s->bound[e] = 0;
+    st->kernel->bounds(job->a, s->i, s->count, &column, s->bound, most, least);
+    for (int e = 0; e < OZG_STRIP; e++) {
+        s->shift[e] = most[e] + unit;
+        any |= s->bound[e];
     }
+    for (int e = 0; any && e < s->count; e++)
+        tests += !s->done[e] && s->bound[e];
     if (st->kind == OZG_BY_NATIVE && tests)
         test_native(job, s, floors, least);
     return tests;
@@ -430,10 +447,8 @@ static void open_strip(const reconstruct_job *job, strip *s, int64_t at)
         st->kernel->crt(st->rns,
                         job->in->base + at * st->rns->word + (size_t)(part * st->rns->nmod) * job->in->plane,
                         job->in->plane, s->word[part]);
-    for (int e = 0; e < s->count; e++) {
-        s->done[e] = job->a->special[s->i + e];
-        s->failed[e] = 0;
-    }
+    memcpy(s->done, job->a->special + s->i, (size_t)s->count);
+    memset(s->failed, 0, sizeof s->failed);
     s->tests = 0;
     if (st->kind == OZG_BY_NATIVE || st->kind == OZG_BY_ROUNDED)
         s->tests = set_bounds(job, s, job->in->floors ? job->in->floors + at : NULL);

@@ -59,12 +59,15 @@ void ozg_round_ref(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_
     }
 }
 
-void ozg_bounds_ref(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound)
+void ozg_bounds_ref(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound,
+                    int32_t *most, int32_t *least)
 {
     for (int e = 0; e < count; e++) {
         const ozg_factors row = ozg_factors_of(a, i + e);
 
         bound[e] = ozg_bound(&row, b);
+        most[e] = row.w > b->w ? row.w : b->w;
+        least[e] = row.w > b->w ? b->w : row.w;
     }
 }
 

@@ -358,6 +358,7 @@ ozg_status ozg_driver_run(const ozg_plan *made, const ozg_data *data, void *work
     status = scale(&plan, &st, &a, &b, work, report != NULL, &estimate);
     if (status)
         return status;
+    st.threads = plan.threads; /* fewer, perhaps, than before the tiles were cut again */
     st.scratch = work + plan.scratch;
     st.scratch_bytes = plan.scratch_bytes;
     place_planes(&plan, &a, &b, work);

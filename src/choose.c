@@ -3,7 +3,8 @@
  *
  * The sample is up to 32 lines a side, evenly among those that take part, and all pairs of them. For s moduli
  * the lines are scaled as all lines would be; their residuals give the bound of each pair, and floors of the
- * elements (arith/bound.h) give a lower bound of |A||B| and, with more bits, an estimate of AB. The cost of s is
+ * elements (arith/bound.h) give a lower bound of |A||B| and, with more bits, an estimate of AB. The cost of
+ * s is
  *
  *     native    s + REPAIR (share of pairs that fail)              in products of the size of the problem
  *     rounded   s + the time of repairs in the same unit, from the chance that the rounding is in doubt
@@ -257,7 +258,9 @@ static void floor_task(void *arg, int64_t q, int thread)
     }
 }
 
-/* sums[0] += sum x y 2^-31, sums[1] += sum of the products of the leading bits, over n numbers, step apart. */
+/*
+ * sums[0] += sum x y 2^-31, sums[1] += sum of the products of the leading bits, over n numbers, step apart.
+ */
 static void add_products(const int32_t *x, const int32_t *y, int64_t n, int step, int leading,
                          int64_t sums[2])
 {
@@ -423,8 +426,8 @@ static void set_residuals(sample *z, int s)
 }
 
 /*
- * |AB| of a pair is about *z 2^(e_i + e_j - 31 + *q): by the sum, and where that has no bits left, by the largest
- * term. z < 2^47.
+ * |AB| of a pair is about *z 2^(e_i + e_j - 31 + *q): by the sum, and where that has no bits left, by the
+ * largest term. z < 2^47.
  */
 static void pair_value(const sample *s, int i, int j, int part, uint64_t *z, int32_t *q)
 {
@@ -438,7 +441,9 @@ static void pair_value(const sample *s, int i, int j, int part, uint64_t *z, int
     *q = s->term[i][j][part] - 1 + FLOOR_BITS - 20;
 }
 
-/* Does native grade fail for the pair? As passes_native() of the reconstruct stage, with an estimate of c^. */
+/*
+ * Does native grade fail for the pair? As passes_native() of the reconstruct stage, with an estimate of c^.
+ */
 static int pair_fails(const sample *z, int i, int j, uint64_t bound, int32_t least)
 {
     const int single = z->st->scalars.single, complex_ = z->st->scalars.complex_,
@@ -622,8 +627,8 @@ static int set_shifts(const sample *z, int16_t *shift_a, int16_t *shift_b)
 }
 
 /*
- * The choice with shifts, if it saves at least one product; else `plain`, whose cost is `lowest`. Data that cost no
- * more than usual are not looked at again.
+ * The choice with shifts, if it saves at least one product; else `plain`, whose cost is `lowest`. Data that
+ * cost less than one product more than usual are not looked at again.
  */
 static ozg_choice try_shifts(sample *z, ozg_choice plain, uint64_t lowest, int16_t *shift_a, int16_t *shift_b)
 {
@@ -631,7 +636,7 @@ static ozg_choice try_shifts(sample *z, ozg_choice plain, uint64_t lowest, int16
     ozg_choice shifted;
     uint64_t cost_shifted;
 
-    if (lowest <= (uint64_t)usual_moduli(z) * product || !set_shifts(z, shift_a, shift_b))
+    if (lowest < (uint64_t)(usual_moduli(z) + 1) * product || !set_shifts(z, shift_a, shift_b))
         return plain;
     z->a.shift = shift_a;
     z->b.shift = shift_b;

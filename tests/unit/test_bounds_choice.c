@@ -482,7 +482,7 @@ static int choose(model *m, int may_shift, int *shifted)
     measure(m, &m->side[0]);
     measure(m, &m->side[1]);
     s = search(m, &lowest);
-    if (!may_shift || lowest <= (m->single ? 8 : 14) * q || !set_shifts(m))
+    if (!may_shift || lowest < (m->single ? 9 : 15) * q || !set_shifts(m))
         return s;
     measure(m, &m->side[0]);
     measure(m, &m->side[1]);

@@ -70,7 +70,7 @@ static void value_of_number(number z, ozg_value *v)
 
 static int64_t index_of(const reconstruct_job *job, const strip *s, int e)
 {
-    return s->i + e + s->j * job->ldc;
+    return ozg_line_stored(job->a, s->i + e) + ozg_line_stored(job->b, s->j) * job->ldc;
 }
 
 /* z += (-1)^neg mant 2^shift. 0: not done, for the number is no integer or might not fit. */

@@ -2,8 +2,9 @@
 """compare.py - times ozgemm against the native products of NumPy and PyTorch, alternately in one process.
 
     bench/compare.py LIBOZGEMM.so [--type d] [--sizes 1024,2048] [--threads 1,16] [--repeat 5] [--kernel NAME]
+                     [--accuracy native,rounded,moduli:14]
 
-For each size: seconds (best of the repetitions), the ratio to the best native product, and the share of the stages. The result is
+For each size and accuracy: GFLOP/s (best of the repetitions), the ratio to the best native product, and the share of the stages. The result is
 checked in the same run against the proven bound of the report, so that a fast wrong product cannot pass.
 
 SPDX-License-Identifier: MIT
@@ -50,7 +51,8 @@ TYPES = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128
 class Library:
     def __init__(self, path):
         self.lib = ct.CDLL(os.path.abspath(path))
-        self.lib.ozg_moduli.restype = Accuracy
+        for name in ["moduli", "native", "rounded"]:
+            getattr(self.lib, "ozg_" + name).restype = Accuracy
         self.lib.ozg_last_error.restype = ct.c_char_p
         self.lib.ozg_last_error.argtypes = [ct.c_void_p]
 
@@ -63,12 +65,15 @@ class Library:
             raise SystemExit(self.lib.ozg_last_error(None).decode())
         return ctx
 
-    def gemm(self, ctx, kind, a, b, c, report):
+    def accuracy(self, text):
+        """native, rounded or moduli:14"""
+        name, _, number = text.partition(":")
+        return getattr(self.lib, "ozg_" + name)(*([int(number)] if number else []))
+
+    def gemm(self, ctx, kind, a, b, c, acc, report):
         """c = a b for Fortran-ordered arrays."""
         (m, k), n = a.shape, b.shape[1]
         i64 = ct.c_int64
-        bits = 24 if kind in "sc" else 53
-        acc = self.lib.ozg_moduli(self.lib.ozg_moduli_for_bits(ct.c_char(kind.encode()), i64(k), bits))
         real = ct.c_float if kind in "sc" else ct.c_double
         one, zero = (real(1), real(0)) if kind in "sd" else ((real * 2)(1, 0), (real * 2)(0, 0))
         status = getattr(self.lib, f"ozg_{kind}gemm")(
@@ -93,10 +98,15 @@ def clock(f):
     return best
 
 
+def uniform(rng, m, n):
+    """U(-1, 1) with full mantissas at every magnitude: the generator alone gives multiples of 2^-53."""
+    return rng.uniform(-1, 1, (m, n)) + rng.uniform(-1, 1, (m, n)) * 2.0 ** -40
+
+
 def matrix(rng, kind, m, n):
-    x = rng.uniform(-1, 1, (m, n))
+    x = uniform(rng, m, n)
     if kind in "cz":
-        x = x + 1j * rng.uniform(-1, 1, (m, n))
+        x = x + 1j * uniform(rng, m, n)
     return np.asfortranarray(x.astype(TYPES[kind]))
 
 
@@ -110,28 +120,41 @@ def natives(a, b):
     return f, out
 
 
+def check(kind, a, b, c, native, report):
+    """The result must be within the proven bound of the report, and what a native product may err."""
+    rounding = 2.0 ** (-24 if kind in "sc" else -53)
+    allowed = report.bound + abs(a).max() * abs(b).max() * len(b) * rounding * 8 * len(b) ** 0.5
+    error = abs(c - native).max() / allowed
+    if not error < 1:
+        raise SystemExit(f"wrong result: n = {len(a)}, {error} times the allowed difference")
+
+
 def measure(lib, args, kind, n, threads):
     rng = np.random.default_rng(n)
     a, b = matrix(rng, kind, n, n), matrix(rng, kind, n, n)
     c = np.empty_like(a)
-    ctx, report, best = lib.context(threads, args.kernel), Report(), {}
+    ctx, best = lib.context(threads, args.kernel), {}
     f, native = natives(a, b)
-    f["ozgemm"] = lambda: lib.gemm(ctx, kind, a, b, c, None)
+    natively = list(f)
+    for name in args.accuracy.split(","):
+        f[name] = lambda acc=lib.accuracy(name): lib.gemm(ctx, kind, a, b, c, acc, None)
     for turn in range(args.repeat + 1):
         for name, run in f.items():
             t = clock(run)
             if turn > 0:
                 best[name] = min(best.get(name, t), t)
-    lib.gemm(ctx, kind, a, b, c, report)
     flops = (8 if kind in "cz" else 2) * n ** 3
-    error = abs(c - native).max() / (report.bound + (abs(a).max() * abs(b).max() * n) * (2.0 ** (-24 if kind in "sc" else -53)) * 8 * n ** 0.5)
-    if not error < 1:
-        raise SystemExit(f"wrong result: n = {n}, {error} times the allowed difference")
-    fastest = min(best[x] for x in best if x != "ozgemm")
-    shares = " ".join(f"{s} {100 * getattr(report, 'seconds_' + s) / report.seconds_total:.0f}%" for s in STAGES[:4])
-    rates = "  ".join(f"{x} {flops / best[x] / 1e9:7.0f}" for x in best)
-    print(f"{kind} n={n:6d} threads={threads:3d} s={report.moduli:2d} {report.kernel.decode():10s} GFLOP/s: {rates}  "
-          f"time/native {best['ozgemm'] / fastest:5.2f}  ({shares})", flush=True)
+    fastest = min(best[x] for x in natively)
+    rates = "  ".join(f"{x} {flops / best[x] / 1e9:7.0f}" for x in natively)
+    print(f"{kind} n={n:6d} threads={threads:3d} GFLOP/s: {rates}")
+    for name in args.accuracy.split(","):
+        report = Report()
+        lib.gemm(ctx, kind, a, b, c, lib.accuracy(name), report)
+        check(kind, a, b, c, native, report)
+        shares = " ".join(f"{s} {100 * getattr(report, 'seconds_' + s) / report.seconds_total:.0f}%" for s in STAGES[:5])
+        print(f"    {name:10s} {report.kernel.decode():10s} s={report.moduli:2d} products={report.products:2d} "
+              f"repaired {100 * report.repaired / n ** 2:5.2f}%  GFLOP/s {flops / best[name] / 1e9:7.0f}  "
+              f"time/native {best[name] / fastest:6.3f}  ({shares})", flush=True)
     lib.lib.ozg_destroy(ctx)
 
 
@@ -143,6 +166,7 @@ def main():
     p.add_argument("--threads", default="1")
     p.add_argument("--repeat", type=int, default=5)
     p.add_argument("--kernel")
+    p.add_argument("--accuracy", default="native,rounded,moduli:14")
     args = p.parse_args()
     lib = Library(args.library)
     for threads in map(int, args.threads.split(",")):

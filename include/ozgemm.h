@@ -119,8 +119,9 @@ typedef struct ozg_report {
     const char *scheme;  /* "crt" (Ozaki scheme II) */
     int moduli;          /* s, the number of moduli; native: of the rows or columns that need most */
     int width;           /* t, bits kept of each scaled row and column; native, rounded: of the widest */
-    int products; /* low-precision products of the size of the problem: s, native s + 1; complex 3 times. Rows
-                   * and columns far out, with moduli of their own, count by their share; rounded up */
+    int products; /* low-precision products of the size of the problem: s, or fewer of 16 bits; native: 1 more;
+                   * complex: 3 times. Rows and columns far out, with moduli of their own, count by their share;
+                   * rounded up */
     double bound; /* proven: no entry (component) of C is further than this from the exact value */
     double bound_relative; /* the same against |alpha||A||B| + |beta C|; 0: not computed */
     int exact;             /* 1: no bit of A and B was rounded away, so C is RN of the exact expression */
@@ -326,7 +327,7 @@ OZG_API ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const v
 /* ---- monitor: how good is a product from anywhere ----------------------------------------------- */
 
 /*
- * ozg_monitor - what ozg_dgemm_monitor() found. A component is a real number, or the real or imaginary part
+ * ozg_monitor - what ozg_monitor_dgemm() found. A component is a real number, or the real or imaginary part
  * of a complex one; X = alpha op(A) op(B) + beta C0, exactly; u = 2^-53, single 2^-24.
  */
 typedef struct ozg_monitor {
@@ -341,7 +342,7 @@ typedef struct ozg_monitor {
 } ozg_monitor;
 
 /*
- * ozg_dgemm_monitor() - compares C, a product from anywhere (another BLAS, a GPU, this library), with the
+ * ozg_monitor_dgemm() - compares C, a product from anywhere (another BLAS, a GPU, this library), with the
  * exact result, on `lines` rows and `lines` columns that are chosen at random.
  *
  * c0       C before the product. With beta = 0 it is not read, may be NULL, and ldc0 may be anything. It may
@@ -365,21 +366,21 @@ typedef struct ozg_monitor {
  * Pointers those of the context's backend: where it has device pointers, a, b, c0 and c are such.
  * Errors   as ozg_dgemm(), argument numbers counting this call's own arguments. *result is then zeroed.
  */
-OZG_API ozg_status ozg_dgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+OZG_API ozg_status ozg_monitor_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                                      int64_t ldb, double beta, const double *c0, int64_t ldc0,
                                      const double *c, int64_t ldc, int64_t lines, uint64_t seed,
                                      ozg_monitor *result);
-OZG_API ozg_status ozg_sgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+OZG_API ozg_status ozg_monitor_sgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, float alpha, const float *a, int64_t lda, const float *b,
                                      int64_t ldb, float beta, const float *c0, int64_t ldc0, const float *c,
                                      int64_t ldc, int64_t lines, uint64_t seed, ozg_monitor *result);
-OZG_API ozg_status ozg_zgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+OZG_API ozg_status ozg_monitor_zgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, const double alpha[2], const double *a, int64_t lda,
                                      const double *b, int64_t ldb, const double beta[2], const double *c0,
                                      int64_t ldc0, const double *c, int64_t ldc, int64_t lines, uint64_t seed,
                                      ozg_monitor *result);
-OZG_API ozg_status ozg_cgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
+OZG_API ozg_status ozg_monitor_cgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                      int64_t k, const float alpha[2], const float *a, int64_t lda,
                                      const float *b, int64_t ldb, const float beta[2], const float *c0,
                                      int64_t ldc0, const float *c, int64_t ldc, int64_t lines, uint64_t seed,

@@ -110,8 +110,10 @@ ozg_apart ozg_apart_search(ozg_fails *f, int s, int least, uint64_t lowest)
 {
     const uint32_t all_rows = first_bits(f->rows), all_columns = first_bits(f->columns);
     const uint64_t product = (uint64_t)(f->rows * f->columns) * OZG_COST_UNIT;
-    ozg_apart best = {0, 0, 0, 0, 0, lowest - product + 1};
+    ozg_apart best = {0, 0, 0, 0, 0, lowest - OZG_APART_GAIN * product + 1};
 
+    if (lowest <= OZG_APART_GAIN * product)
+        return (ozg_apart){0, 0, 0, 0, 0, 0};
     for (int s1 = s; s1 >= least; s1--) {
         uint32_t rows, columns;
         uint64_t cost;

@@ -29,7 +29,9 @@
  *    problem: the share of the part times (s + OZG_REPAIR times the share of its pairs that fails), with the
  *    best s >= s1 for each of the other two parts, and OZG_SPLIT_AGAIN s / m for the columns and
  *    OZG_SPLIT_AGAIN s / n for the rows that these parts split again.
- * 3. Lines are computed apart if the least cost is below that of all lines in one by at least 1.
+ * 3. Lines are computed apart if the least cost is below that of all lines in one by at least OZG_APART_GAIN:
+ *    less does not pay for rule 4 and the smaller parts. Nothing of this is looked at where all lines in one
+ *    cost no more than the number of moduli at which their search starts (choose.c).
  * 4. Then each row fails or passes against OZG_FAR_AGAINST ordinary sampled columns (all, if there are not
  *    more; evenly) at s1. It is far out if it fails in more than 1/OZG_FAR_PAIRS of these pairs. Columns
  *    likewise, if a sampled column is far out, and rows are looked at only if a sampled row is.
@@ -40,6 +42,7 @@
 #define OZG_FAR_PAIRS   8
 #define OZG_FAR_LINES   4
 #define OZG_FAR_AGAINST 8
+#define OZG_APART_GAIN  2   /* products */
 #define OZG_REPAIR      256 /* products that the exact computation of all entries costs */
 #define OZG_SPLIT_AGAIN 16  /* products of two numbers that the split of one costs, per modulus */
 

@@ -105,15 +105,16 @@ typedef struct ozg_planes {
 } ozg_planes;
 
 /*
- * Residues of a tile of c^ in [0, m): plane component * nmod + l, component 0 (Re) and 1 (Im);
- * column-major.
+ * Residues of a tile of c^ in [0, m), words of rns->word bytes: plane component * nmod + l, component 0
+ * (Re) and 1 (Im); column-major.
  */
 typedef struct ozg_residues {
-    uint8_t *base;
-    size_t plane;
-    int64_t ld;         /* multiple of OZG_STRIP, so that a strip may be read as a whole */
-    uint32_t *floors;   /* L of ozg_bound_passes(), laid out in the same way; NULL: not wanted */
-    uint64_t *ceilings; /* sums of ceilings, laid out in the same way; complex: the larger of Re and Im */
+    unsigned char *base;
+    size_t plane;       /* bytes */
+    int64_t ld;         /* words; a multiple of OZG_STRIP, so that a strip may be read as a whole */
+    size_t numbers;     /* of a component below */
+    uint64_t *floors;   /* sums of floors, ld numbers a column, Im behind Re; NULL: not wanted */
+    uint64_t *ceilings; /* sums of ceilings, ld numbers a column; complex: the larger of Re and Im */
 } ozg_residues;
 
 #define OZG_STRIP 32
@@ -123,7 +124,8 @@ struct ozg_kernel;
 /* What all stages of one call share. */
 typedef struct ozg_stage {
     const struct ozg_kernel *kernel;
-    const ozg_rns *rns; /* NULL: split makes ceilings, for accurate scaling */
+    const ozg_rns *rns;
+    int ceilings;       /* split makes ceilings instead of residues, for accurate scaling */
     int kind;           /* OZG_BY_...: which entries are tested and repaired */
     int width;          /* the largest of all lines */
     int reported;       /* somebody wants to know the largest bound */
@@ -151,7 +153,7 @@ typedef struct ozg_repairs {
  *   residuals      r1, r2, rmax, places of all lines, for their d
  *   split          lines [i0, i0 + lines) and elements [p0, p0 + count) to planes, padding included
  *   product        residues (+)= A B over count elements from element p0 of both planes; first: overwrite
- *   ceilings       out->ceilings (+)= the product of planes that hold ceilings (split without rns)
+ *   ceilings       out->ceilings (+)= the product of planes that hold ceilings (split with ceilings)
  *   reconstruct    C(i, j) from the residues, but not where row i or column j is special; entries that the
  *                  accuracy asks to test are tested, and those that fail are computed exactly
  */

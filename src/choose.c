@@ -23,7 +23,7 @@
 /* Part of the definition of native results. */
 #define START_DOUBLE 14 /* moduli at which the search begins */
 #define START_SINGLE 8
-#define SHIFT_MOST   512 /* of an element along k */
+#define SHIFT_MOST   1100 /* of an element along k */
 
 /* Rough times of an exact entry: of itself, and of each place. They decide the time of rounded alone. */
 #define REPAIR_NS 300.0
@@ -82,8 +82,7 @@ static uint64_t cost(ozg_sample *z, int s)
     const uint64_t pairs = (uint64_t)(z->a.lines.count * z->b.lines.count), most = pairs * OZG_COST_UNIT;
     double doubts, work;
 
-    ozg_sample_residuals(z, &z->a, s);
-    ozg_sample_residuals(z, &z->b, s);
+    ozg_sample_residuals(z, OZG_SIDE_A | OZG_SIDE_B, s);
     if (z->st->kind == OZG_BY_NATIVE) {
         z->repairs = ozg_sample_fails(z, z->fails.row[s]) * OZG_COST_UNIT;
         z->fails.known[s] = 1;
@@ -99,14 +98,19 @@ static void know_fails(void *arg, int s)
     cost(arg, s);
 }
 
+/* What full mantissas of like size take. */
+static int usual_moduli(const ozg_sample *z)
+{
+    return (z->st->scalars.single ? START_SINGLE : START_DOUBLE) + (z->st->kind == OZG_BY_ROUNDED ? 3 : 0);
+}
+
 /* Looks for the cheapest s for all: upwards from a start, else downwards. *lowest: its cost. */
 static ozg_choice search_one(ozg_sample *z, uint64_t *lowest)
 {
     const uint64_t product =
         (uint64_t)(z->a.lines.count * z->b.lines.count) * OZG_COST_UNIT; /* the cost of one */
-    const int least = ozg_scaling_least(z->st->length),
-              usual = z->st->scalars.single ? START_SINGLE : START_DOUBLE,
-              start = usual > least ? usual : least;
+    const int least = ozg_scaling_least(z->st->length);
+    const int start = usual_moduli(z) > least ? usual_moduli(z) : least;
     ozg_choice best = {start, 0, 0, {0, 0, 0, 0, 0, 0}};
     uint64_t here;
 
@@ -125,6 +129,13 @@ static ozg_choice search_one(ozg_sample *z, uint64_t *lowest)
     return best;
 }
 
+/* Data that cost no more than usual are not looked at again: neither for lines far out nor for shifts. */
+static int is_usual(const ozg_sample *z, uint64_t lowest)
+{
+    return lowest <=
+           (uint64_t)usual_moduli(z) * (uint64_t)(z->a.lines.count * z->b.lines.count) * OZG_COST_UNIT;
+}
+
 /* The same, and whether lines far out are to be computed apart. */
 static ozg_choice search(ozg_sample *z, int apart, uint64_t *lowest)
 {
@@ -138,7 +149,7 @@ static ozg_choice search(ozg_sample *z, int apart, uint64_t *lowest)
     z->fails.find = know_fails;
     z->fails.sample = z;
     best = search_one(z, lowest);
-    if (apart && z->st->kind == OZG_BY_NATIVE) {
+    if (apart && z->st->kind == OZG_BY_NATIVE && !is_usual(z, *lowest)) {
         best.apart = ozg_apart_search(&z->fails, best.nmod, ozg_scaling_least(z->st->length), *lowest);
         *lowest = best.apart.nmod ? best.apart.cost : *lowest;
     }
@@ -147,37 +158,70 @@ static ozg_choice search(ozg_sample *z, int apart, uint64_t *lowest)
 
 /* ---- scaling along k ---------------------------------------------------------------------------- */
 
-/* room[p] = the largest exponent of element p in a line of the sample, less that of the line. */
-static void set_room(const ozg_sample *z, ozg_side *x, int16_t *room)
+/* Rooms of a block of elements, of all lines. */
+typedef struct room_job {
+    const ozg_lines *lines;
+    int16_t *room;
+} room_job;
+
+#define ROOM_BLOCK 512 /* elements of a task */
+
+/* The largest exponent of a component of element p of line i, less that of the line. */
+static int32_t room_of(const ozg_lines *l, int64_t i, int64_t p)
 {
-    const int parts = 1 + z->st->scalars.complex_;
+    const ozg_view *v = &l->view;
+    const int parts = 1 + ozg_type_complex(v->type), single = ozg_type_single(v->type);
+    const int64_t line = ozg_line_stored(l, i) * v->line_stride;
+    int32_t most = INT16_MIN;
 
-    for (int64_t p = 0; p < x->all->k; p++) {
-        int32_t most = INT16_MIN;
+    for (int part = 0; part < parts; part++) {
+        const int64_t at = (line + p * v->step) * parts + part;
+        const uint64_t bits = ozg_load_bits(v->x, single, at) & ~OZG_F64_SIGN;
+        const int32_t e = bits ? ozg_exponent(bits) - l->e[i] : INT16_MIN;
 
-        if (p % z->piece == 0)
-            ozg_sample_load(x, p, x->all->k - p < z->piece ? x->all->k - p : z->piece);
-        for (int64_t q = 0; q < parts * x->lines.count; q++) {
-            const uint64_t bits =
-                x->bits[(q / parts * z->piece + p % z->piece) * parts + q % parts] & ~OZG_F64_SIGN;
-            const int32_t e = bits ? ozg_exponent(bits) - x->e[q / parts] : INT16_MIN;
-
-            most = e > most ? e : most;
-        }
-        room[p] = (int16_t)most;
+        most = e > most ? e : most;
     }
+    return most;
+}
+
+static void room_task(void *arg, int64_t task, int thread)
+{
+    const room_job *job = arg;
+    const ozg_lines *l = job->lines;
+    const int64_t begin = task * ROOM_BLOCK, end = begin + ROOM_BLOCK < l->k ? begin + ROOM_BLOCK : l->k;
+    const int along = l->view.step == 1; /* the inner loop runs along memory */
+    const int64_t outer = along ? l->count : end - begin, inner = along ? end - begin : l->count;
+
+    (void)thread;
+    for (int64_t p = begin; p < end; p++)
+        job->room[p] = INT16_MIN;
+    for (int64_t q = 0; q < outer; q++)
+        for (int64_t r = 0; r < inner; r++) {
+            const int64_t i = along ? q : r, p = begin + (along ? r : q);
+            const int32_t room = l->e[i] == OZG_E_NONE ? INT16_MIN : room_of(l, i, p);
+
+            job->room[p] = room > job->room[p] ? (int16_t)room : job->room[p];
+        }
+}
+
+/* room[p] = the largest exponent of element p in any line, less that of the line; INT16_MIN: all are 0. */
+static void set_room(const ozg_stage *st, const ozg_lines *lines, int16_t *room)
+{
+    room_job job = {lines, room};
+
+    ozg_parallel(st->threads, (lines->k + ROOM_BLOCK - 1) / ROOM_BLOCK, room_task, &job);
 }
 
 /*
  * Shifts d_p of A and -d_p of B, d_p = (room of B - room of A) / 2 towards 0, that even out a scaling
  * inside: A diag(2^x), diag(2^-x) B. Returns 0 if all are 0.
  */
-static int set_shifts(ozg_sample *z, int16_t *shift_a, int16_t *shift_b)
+static int set_shifts(const ozg_sample *z, int16_t *shift_a, int16_t *shift_b)
 {
     int any = 0;
 
-    set_room(z, &z->a, shift_a);
-    set_room(z, &z->b, shift_b);
+    set_room(z->st, z->a.all, shift_a);
+    set_room(z->st, z->b.all, shift_b);
     for (int64_t p = 0; p < z->st->k; p++) {
         const int32_t a = shift_a[p], b = shift_b[p],
                       half = a == INT16_MIN || b == INT16_MIN ? 0 : (b - a) / 2;
@@ -198,7 +242,7 @@ static ozg_choice try_shifts(ozg_sample *z, int apart, ozg_choice plain, uint64_
     ozg_choice shifted;
     uint64_t cost_shifted;
 
-    if (!set_shifts(z, shift_a, shift_b))
+    if (is_usual(z, lowest) || !set_shifts(z, shift_a, shift_b))
         return plain;
     z->a.shift = shift_a;
     z->b.shift = shift_b;
@@ -264,7 +308,7 @@ static void far_task(void *arg, int64_t task, int thread)
             x->index[n++] = i;
     ozg_sample_take(x, n);
     ozg_sample_pairs(z);
-    ozg_sample_residuals(z, x, job->apart->nmod);
+    ozg_sample_residuals(z, job->is_a ? OZG_SIDE_A : OZG_SIDE_B, job->apart->nmod);
     ozg_sample_fails(z, z->fails.row[0]);
     for (int q = 0; q < n; q++) {
         const int fails = fails_of(z->fails.row[0], job->is_a, q, (int)other->lines.count);
@@ -284,7 +328,7 @@ static void find_far(far_job *job, int threads)
         ozg_side *other = job->is_a ? &z->b : &z->a;
 
         keep_lines(other, job->is_a ? job->apart->columns : job->apart->rows);
-        ozg_sample_residuals(z, other, job->apart->nmod);
+        ozg_sample_residuals(z, job->is_a ? OZG_SIDE_B : OZG_SIDE_A, job->apart->nmod);
     }
     ozg_parallel(threads, tasks, far_task, job);
 }

@@ -77,6 +77,7 @@ static ozg_stage stage_of(const ozg_kernel *kernel, const ozg_rns *rns, const oz
 
     st.kernel = kernel;
     st.rns = rns;
+    st.ceilings = 0;
     st.kind = s->acc.kind;
     st.reported = 0;
     st.width = width;
@@ -219,9 +220,10 @@ static ozg_residues residues_of(const ozg_plan *plan, unsigned char *work)
 
     r.base = work + plan->residues;
     r.ld = (plan->mt + OZG_STRIP - 1) / OZG_STRIP * OZG_STRIP;
-    r.plane = (size_t)(r.ld * plan->nt);
+    r.numbers = (size_t)(r.ld * plan->nt);
+    r.plane = r.numbers * (size_t)plan->rns->word;
     r.ceilings = (uint64_t *)(void *)(work + plan->ceilings);
-    r.floors = plan->shape.acc.kind == OZG_BY_NATIVE ? (uint32_t *)(void *)(work + plan->floors) : NULL;
+    r.floors = plan->shape.acc.kind == OZG_BY_NATIVE ? (uint64_t *)(void *)(work + plan->floors) : NULL;
     return r;
 }
 
@@ -369,10 +371,10 @@ static void scale_accurately(const ozg_plan *plan, const ozg_stage *st, operand_
     const ozg_backend *backend = plan->ctx->backend;
     const ozg_shape *s = &plan->shape;
     ozg_residues sums = residues_of(plan, work);
-    uint64_t *of_rows = sums.ceilings + sums.plane, *of_columns = of_rows + s->m;
+    uint64_t *of_rows = sums.ceilings + sums.numbers, *of_columns = of_rows + s->m;
     ozg_stage ceilings = *st;
 
-    ceilings.rns = NULL;
+    ceilings.ceilings = 1;
     memset(of_rows, 0, (size_t)(s->m + s->n) * sizeof *of_rows);
     place_planes(plan, a, b, work);
     for (int64_t i0 = 0; i0 < s->m; i0 += plan->mt)
@@ -448,7 +450,7 @@ static void run_pass(pass *q, const ozg_data *data, unsigned char *work, ozg_rep
     scale_pass(q, work, q->st.reported);
     q->st.scratch = work + q->plan.scratch;
     q->st.scratch_bytes = q->plan.scratch_bytes;
-    q->st.threads = q->plan.threads;
+    q->st.threads = q->plan.threads; /* fewer, perhaps, than before the tiles were cut again */
     place_planes(&q->plan, &q->a, &q->b, work);
     residues = residues_of(&q->plan, work);
     r->seconds_scale += lap(&clock);
@@ -477,11 +479,11 @@ ozg_status ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *work
             ozg_report_part(report, &all.pass[q].plan, &all.pass[q].a.lines, &all.pass[q].b.lines, &products);
     }
     clock = seconds();
-    ozg_special_rows_columns(&whole.st, &whole.a.lines, &whole.b.lines, data->c, data->ldc,
+    ozg_special_rows_columns(&all.pass[0].st, &whole.a.lines, &whole.b.lines, data->c, data->ldc,
                              plan->ctx->memory_limit - plan->workspace, &r->special_rows, &r->special_cols);
     r->seconds_reconstruct += lap(&clock);
     if (report)
-        ozg_report_product(report, &whole.plan, data, &whole.a.lines, &whole.b.lines, &repairs);
+        ozg_report_product(report, &all.pass[0].plan, data, &whole.a.lines, &whole.b.lines, &repairs);
     r->seconds_total += seconds() - start;
     return OZG_OK;
 }

@@ -1,5 +1,6 @@
 /*
- * moduli.c - the largest products of pairwise coprime moduli, by an exact dynamic programme.
+ * moduli.c - the largest products of pairwise coprime moduli <= 256, by an exact dynamic programme; and the
+ * cheapest sets of moduli of up to 16 bits that take their place.
  *
  * A number <= 256 has at most one prime factor >= 17, since 17^2 > 256. So numbers fall into groups: those
  * with the big prime p (at most one of each group may be chosen), and those without (each its own group).
@@ -127,6 +128,12 @@ static void half_less_a_64th(uint32_t *out, const uint32_t *a)
     }
 }
 
+/* bits and top of the product */
+static void set_size(ozg_moduli_set *set, const uint32_t *product)
+{
+    leading_bits(product, &set->top, &set->bits);
+}
+
 static void extract(int s)
 {
     const state *win = NULL;
@@ -138,8 +145,8 @@ static void extract(int s)
             win = &best[mask][s];
     for (int x = 256; x >= 2; x--)
         if (win->chosen[(x - 1) / 8] >> (x - 1) % 8 & 1)
-            set->m[set->nmod++] = (uint16_t)x;
-    leading_bits(win->product, &set->top, &set->bits);
+            set->m[set->nmod++] = (uint32_t)x;
+    set_size(set, win->product);
     half_less_a_64th(most, win->product);
     leading_bits(most, &set->most_top, &set->most_bits);
 }
@@ -196,4 +203,140 @@ int ozg_moduli_for_width(int t, uint64_t length)
         if (ozg_moduli_width(s, length) >= t)
             return s;
     return 0;
+}
+
+/* ---- moduli of up to 16 bits -------------------------------------------------------------------- */
+
+int32_t ozg_fold_factor(uint32_t m)
+{
+    const uint32_t c = (UINT32_C(1) << 16) % m;
+
+    return (int32_t)c - (c > m / 2 ? (int32_t)m : 0);
+}
+
+/*
+ * A call takes up to OZG_K_BLOCK products and starts from sums v, |v| <= 2^15 (|c| + 1), to which it adds
+ * 2^15 for each of its folds. So between two folds
+ *     |v| <= 2^15 (|c| + 1) + 2^15 ceil(OZG_K_BLOCK / every) + every h^2,
+ * which has to be below 2^31. Sums modulo 2^16 may wrap, since 2^32 is a multiple of that modulus.
+ */
+int ozg_fold_every(uint32_t m)
+{
+    const int64_t h = (m - 1) / 2, c = ozg_fold_factor(m);
+    int64_t every = OZG_K_BLOCK;
+
+    if (m == UINT32_C(1) << 16)
+        return OZG_K_BLOCK;
+    while (every > 4 && ((c < 0 ? -c : c) + 1 + (OZG_K_BLOCK + every - 1) / every) * 32768 + every * h * h >=
+                            INT64_C(1) << 31)
+        every -= 4;
+    return (int)every;
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+    while (b) {
+        const uint32_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* 2^16 and the n - 1 largest odd numbers <= most that are coprime one by one. 0: there are not so many. */
+static int choose_wide(int n, uint32_t most, ozg_moduli_set *set, uint32_t *product)
+{
+    const uint32_t one[LIMBS] = {1};
+
+    set->nmod = 1;
+    set->m[0] = UINT32_C(1) << 16;
+    multiply(product, one, set->m[0]);
+    for (uint32_t x = most; set->nmod < n; x -= 2) {
+        int coprime = 1;
+
+        if (x < 3)
+            return 0;
+        for (int l = 1; l < set->nmod && coprime; l++)
+            coprime = gcd(set->m[l], x) == 1;
+        if (!coprime)
+            continue;
+        set->m[set->nmod++] = x;
+        multiply(product, product, x);
+    }
+    return 1;
+}
+
+/* 2^13 (floor(M/2) - floor(M/64)) of the canonical M */
+static void least_room(int s, uint32_t *room)
+{
+    const ozg_moduli_set *set = ozg_moduli_get(s);
+    uint32_t m[LIMBS] = {1};
+    int64_t borrow = 0;
+
+    for (int l = 0; l < s; l++)
+        multiply(m, m, set->m[l]);
+    for (int i = 0; i < LIMBS; i++) {
+        const uint64_t next = i + 1 < LIMBS ? m[i + 1] : 0, pair = next << 32 | m[i];
+
+        borrow += (int64_t)(pair >> 1 & UINT32_MAX) - (int64_t)(pair >> 6 & UINT32_MAX);
+        room[i] = (uint32_t)borrow;
+        borrow = borrow < 0 ? -1 : 0;
+    }
+    multiply(room, room, 1 << 13);
+}
+
+/* M' / 2 - M' / 2^13 exceeds Q: M' (2^12 - 1) > 2^13 Q. */
+static int has_room(const uint32_t *product, const uint32_t *room)
+{
+    uint32_t wide[LIMBS];
+
+    multiply(wide, product, (1 << 12) - 1);
+    return compare(wide, room) > 0;
+}
+
+/* The n moduli with the smallest largest one that have room. 0: no n numbers have. */
+static int smallest_wide(int n, const uint32_t *room, ozg_moduli_set *set)
+{
+    uint32_t product[LIMBS], low = 1,
+                             high = OZG_WIDE_ODD_MAX; /* odd; of `low` the power alone is too small */
+
+    if (!choose_wide(n, high, set, product) || !has_room(product, room))
+        return 0;
+    while (high - low > 2) { /* the power of `high` has room: no set of moduli <= low has */
+        const uint32_t middle = ((low + high) / 2) | 1, one[LIMBS] = {1};
+
+        multiply(product, one, UINT32_C(1) << 16);
+        for (int l = 1; l < n; l++)
+            multiply(product, product, middle);
+        if (has_room(product, room))
+            high = middle < high ? middle : high - 2;
+        else
+            low = middle;
+    }
+    while (!choose_wide(n, high, set, product) || !has_room(product, room))
+        high += 2;
+    set_size(set, product);
+    return 1;
+}
+
+/* A fold costs as much as two products: is a cheaper than b, in n (1 + 2 / every)? */
+static int cheaper(const ozg_moduli_set *a, const ozg_moduli_set *b)
+{
+    const int every_a = ozg_fold_every(a->m[a->nmod > 1]), every_b = ozg_fold_every(b->m[b->nmod > 1]);
+
+    return a->nmod * (every_a + 2) * every_b < b->nmod * (every_b + 2) * every_a;
+}
+
+void ozg_moduli_wide(int s, ozg_moduli_set *set)
+{
+    uint32_t room[LIMBS];
+    ozg_moduli_set more;
+    int n = 1;
+
+    least_room(s, room);
+    while (!smallest_wide(n, room, set))
+        n++;
+    for (n++; smallest_wide(n, room, &more) && cheaper(&more, set); n++)
+        *set = more;
 }

@@ -12,10 +12,10 @@
 #define OZG_NMOD_MAX  49
 #define OZG_WIDTH_MAX 171 /* of 49 moduli at k = 1 */
 
-/* The s pairwise coprime moduli <= 256 with the largest product M, in descending order. */
+/* Pairwise coprime moduli in descending order, and their product M. */
 typedef struct ozg_moduli_set {
     int nmod;
-    uint16_t m[OZG_NMOD_MAX];
+    uint32_t m[OZG_NMOD_MAX];
     int bits;     /* M has this many bits */
     uint64_t top; /* floor(M 2^(64 - bits)): its leading 64 bits */
     /*
@@ -26,9 +26,33 @@ typedef struct ozg_moduli_set {
     uint64_t most_top;
 } ozg_moduli_set;
 
-/* ozg_moduli_get() - the set of s moduli, s in 2..49. Computed once per process (a few ms); cannot fail.
- * Thread-safe. */
+/*
+ * ozg_moduli_get() - the canonical set: the s moduli <= 256 with the largest product, s in 2..49. Computed
+ * once per process (a few ms); cannot fail. Thread-safe.
+ */
 const ozg_moduli_set *ozg_moduli_get(int s);
+
+/* Odd moduli have 15 bits at most, so that sums of two residues fit 16 bits, and (2^17 + 2^8) m fits 32. */
+#define OZG_WIDE_ODD_MAX 32703
+
+/*
+ * ozg_moduli_wide() - moduli of up to 16 bits that take the place of the canonical s: 2^16 and odd ones,
+ * the cheapest whose product M' has room for every |c^| <= floor(M/2) - floor(M/64), M the canonical
+ * product, with M'/2^13 to spare for the error of the quotient (rns.c). Takes up to a few milliseconds.
+ */
+void ozg_moduli_wide(int s, ozg_moduli_set *set);
+
+/*
+ * Engines with 16-bit residues x, |x| <= h = floor((m - 1) / 2), fold their 32-bit sums every so many
+ * products:
+ *     fold(v) = floor(v / 2^16) c + (v mod 2^16) - 2^15 = v - 2^15 (mod m),    c = 2^16 mod m, of least size,
+ * so |fold(v)| <= 2^15 (|c| + 1), whatever v is.
+ */
+#define OZG_K_BLOCK 512 /* most products of one call of a micro-kernel */
+
+/* ozg_fold_factor() - c. ozg_fold_every() - the products between folds, a multiple of 4 up to OZG_K_BLOCK. */
+int32_t ozg_fold_factor(uint32_t m);
+int ozg_fold_every(uint32_t m);
 
 /*
  * ozg_moduli_width() - the largest t with length 2^(2t+2) <= M, which may be below 1; length >= 1 is k' = k,

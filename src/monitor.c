@@ -103,8 +103,7 @@ static void choose(side *z, uint64_t *state)
 
 /* ---- copies of lines ---------------------------------------------------------------------------- */
 
-/* How numbers are copied: as they are; as doubles; the leading bits of their magnitudes as doubles; so, but
- * with real and imaginary parts exchanged. */
+/* As they are; as doubles; leading bits of magnitudes as doubles; so, but Re and Im exchanged. */
 enum { AS_GIVEN, AS_DOUBLES, AS_MAGNITUDES, AS_EXCHANGED };
 
 #define ALONE 16384 /* elements that are copied sooner than threads begin */
@@ -446,9 +445,8 @@ static void *allocate(monitor *w)
     const size_t line = (size_t)w->k * parts, entries = y * x * parts;
     const size_t numbers_of_lines = (size_t)w->rows.count + (size_t)w->columns.count;
     const size_t doubles = (y + x) * line + 3 * entries;
-    double *memory;
+    double *memory = malloc((doubles + numbers_of_lines) * 8);
 
-    memory = malloc((doubles + numbers_of_lines) * 8);
     if (!memory)
         return NULL;
     w->y = memory;
@@ -517,13 +515,6 @@ static ozg_status check(monitor *w, ozg_shape *s, int64_t lines)
     return status;
 }
 
-/* alpha and beta as doubles, whatever the caller's floating-point environment. */
-static void set_scalar(double out[2], const monitor *w, const void *x)
-{
-    for (int part = 0; part < w->parts; part++)
-        out[part] = number(w, x, part);
-}
-
 static ozg_status typed_monitor(ozg_context *ctx, ozg_shape *s, ozg_data *d, const void *alpha,
                                 const void *beta, const void *c0, int64_t ldc0, int64_t lines, uint64_t seed,
                                 ozg_monitor *result)
@@ -540,8 +531,10 @@ static ozg_status typed_monitor(ozg_context *ctx, ozg_shape *s, ozg_data *d, con
                         alpha ? "beta" : "alpha");
     w.single = ozg_type_single(s->type);
     w.parts = 1 + ozg_type_complex(s->type);
-    set_scalar(d->alpha, &w, alpha);
-    set_scalar(d->beta, &w, beta);
+    for (int part = 0; part < w.parts; part++) {
+        d->alpha[part] = number(&w, alpha, part);
+        d->beta[part] = number(&w, beta, part);
+    }
     status = check(&w, s, lines);
     if (!status && !result)
         status = ozg_fail(ctx, OZG_E_ARG, "argument %d (result) is NULL", NUMBER_RESULT);
@@ -562,7 +555,7 @@ static ozg_status typed_monitor(ozg_context *ctx, ozg_shape *s, ozg_data *d, con
     return status;
 }
 
-ozg_status ozg_dgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+ozg_status ozg_monitor_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
                              double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
                              double beta, const double *c0, int64_t ldc0, const double *c, int64_t ldc,
                              int64_t lines, uint64_t seed, ozg_monitor *result)
@@ -573,7 +566,7 @@ ozg_status ozg_dgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t
     return typed_monitor(ctx, &s, &d, &alpha, &beta, c0, ldc0, lines, seed, result);
 }
 
-ozg_status ozg_sgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+ozg_status ozg_monitor_sgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
                              float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
                              float beta, const float *c0, int64_t ldc0, const float *c, int64_t ldc,
                              int64_t lines, uint64_t seed, ozg_monitor *result)
@@ -584,7 +577,7 @@ ozg_status ozg_sgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t
     return typed_monitor(ctx, &s, &d, &alpha, &beta, c0, ldc0, lines, seed, result);
 }
 
-ozg_status ozg_zgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+ozg_status ozg_monitor_zgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
                              const double alpha[2], const double *a, int64_t lda, const double *b,
                              int64_t ldb, const double beta[2], const double *c0, int64_t ldc0,
                              const double *c, int64_t ldc, int64_t lines, uint64_t seed, ozg_monitor *result)
@@ -595,7 +588,7 @@ ozg_status ozg_zgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t
     return typed_monitor(ctx, &s, &d, alpha, beta, c0, ldc0, lines, seed, result);
 }
 
-ozg_status ozg_cgemm_monitor(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+ozg_status ozg_monitor_cgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
                              const float alpha[2], const float *a, int64_t lda, const float *b, int64_t ldb,
                              const float beta[2], const float *c0, int64_t ldc0, const float *c, int64_t ldc,
                              int64_t lines, uint64_t seed, ozg_monitor *result)

@@ -72,11 +72,11 @@ static ozg_status allocate_lines(ozg_operand *op)
 }
 
 /* Memory for the planes, once the number of moduli is known. Errors: OZG_E_NOMEM. */
-static ozg_status allocate_planes(ozg_operand *op)
+static ozg_status allocate_planes(ozg_operand *op, const ozg_rns *rns)
 {
     const ozg_layout *layout = op->side == 'A' ? &op->ctx->kernel->a : &op->ctx->kernel->b;
     const size_t bytes =
-        ozg_planes_bytes(layout, ozg_plan_planes(op->type, op->acc, op->nmod), op->count, op->k);
+        ozg_planes_bytes(layout, ozg_plan_planes(op->type, op->acc, rns->nmod), op->count, op->k);
 
     op->split = aligned_alloc(OZG_ALIGN, ozg_round_up(bytes, OZG_ALIGN));
     if (!op->split)
@@ -99,9 +99,9 @@ static ozg_status fill(ozg_operand *op, char trans, const void *x, int64_t ldx)
     status = ozg_driver_measure(op);
     if (status)
         return status;
-    if (ozg_rns_get(&rns, op->nmod))
+    if (ozg_rns_get(&rns, op->ctx->kernel->a.word, op->nmod))
         return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", op->nmod);
-    status = allocate_planes(op);
+    status = allocate_planes(op, rns);
     if (!status)
         ozg_driver_prepare(op, rns);
     return status;

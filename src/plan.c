@@ -2,9 +2,9 @@
  * plan.c - how much accuracy costs in moduli, and how a product is cut so that its workspace stays below the
  * limit.
  *
- * One tile needs, for s moduli (complex: planes Re, Im, Re + Im of the operands, Re, Im of C):
- *     planes of A  (1 or 3) s mt kt,   planes of B  (1 or 3) s nt kt,   residues  (1 or 2) s mt nt   words
- * and for native accuracy one plane of floors more and their sums, 4 bytes an entry.
+ * One tile needs, for n moduli of the engine (complex: planes Re, Im, Re + Im of the operands, Re, Im of C):
+ *     planes of A  (1 or 3) n mt kt,   planes of B  (1 or 3) n nt kt,   residues  (1 or 2) n mt nt   words
+ * and for native accuracy one plane of floors more and their sums, 8 bytes an entry.
  * The driver keeps the planes of A while it walks through the tiles of B, so mt is large and nt small.
  *
  * SPDX-License-Identifier: MIT
@@ -43,11 +43,14 @@ ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accurac
         return OZG_OK;
     }
     if (ozg_by_data(acc)) {
-        const int least = ozg_scaling_least(length);
+        const int least = length > UINT32_MAX ? 0 : ozg_scaling_least(length);
 
+        if (least == 0)
+            return ozg_fail(ctx, OZG_E_UNSUPPORTED, "k = %lld is too large for native and rounded accuracy",
+                            (long long)k);
         *nmod = acc.value;
         *width = 0;
-        if (least == 0 || (acc.value && acc.value < least))
+        if (acc.value && acc.value < least)
             return ozg_fail(ctx, OZG_E_UNSUPPORTED, "%d moduli are too few for k = %lld; use at least %d",
                             acc.value, (long long)k, least);
         return OZG_OK;
@@ -149,7 +152,8 @@ static size_t place(ozg_plan *plan)
 {
     const ozg_kernel *kernel = plan->kernel;
     const ozg_shape *s = &plan->shape;
-    const int complex_ = ozg_type_complex(s->type), planes = ozg_plan_planes(s->type, s->acc, plan->nmod);
+    const int complex_ = ozg_type_complex(s->type);
+    const int planes = ozg_plan_planes(s->type, s->acc, plan->rns->nmod);
     const int by_data = ozg_by_data(s->acc), native = s->acc.kind == OZG_BY_NATIVE,
               accurate = s->acc.kind == OZG_BY_ACCURATE, apart = ozg_plan_apart(plan);
     const size_t entries = (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt);
@@ -170,10 +174,10 @@ static size_t place(ozg_plan *plan)
     plan->planes_b = at;
     at += plan->prepared_b ? 0 : ozg_planes_bytes(&kernel->b, planes, plan->nt, plan->kt);
     plan->residues = at;
-    at += entries * (size_t)(plan->nmod * (1 + complex_));
+    at += entries * (size_t)(plan->rns->nmod * plan->rns->word * (1 + complex_));
     at = ozg_round_up(at, OZG_ALIGN);
     plan->floors = at;
-    at += native ? entries * sizeof(uint32_t) * (size_t)(1 + complex_) : 0;
+    at += native ? entries * sizeof(uint64_t) * (size_t)(1 + complex_) : 0;
     plan->ceilings = at = ozg_round_up(at, OZG_ALIGN);
     at += accurate ? ozg_round_up((entries + (size_t)s->m + (size_t)s->n) * sizeof(uint64_t), OZG_ALIGN) : 0;
     plan->scratch = at;
@@ -191,36 +195,46 @@ static double padded(int64_t x, int unit)
 }
 
 /* Rough seconds of one thread: decides only which kernel and how many threads a product is worth. */
-static double estimate(const ozg_plan *plan, const ozg_kernel *kernel)
+static double estimate(const ozg_plan *plan, const ozg_kernel *kernel, const ozg_rns *rns)
 {
     const ozg_shape *s = &plan->shape;
     const double m = padded(s->m, kernel->a.lines), n = padded(s->n, kernel->b.lines);
     const double k = padded(s->k, kernel->a.step);
     const double elements =
         (m + n) * k + 2 * (double)s->m * (double)s->n; /* to be split; to be reconstructed */
-    const int planes = ozg_plan_planes(s->type, s->acc, plan->nmod);
+    const int planes = ozg_plan_planes(s->type, s->acc, rns->nmod);
 
     return 1e-9 * planes * (m * n * k / kernel->rate + elements * kernel->element_ns);
 }
 
-/* The fastest kernel for this shape. A prepared operand has the layout of the context's kernel. */
-static const ozg_kernel *choose_kernel(const ozg_plan *plan)
+/*
+ * The fastest kernel for this shape, and its residue system. A prepared operand has the layout of the
+ * context's kernel. Errors: OZG_E_NOMEM.
+ */
+static ozg_status choose_kernel(ozg_plan *plan)
 {
-    const ozg_kernel *best = plan->ctx->kernel, *kernel;
+    const ozg_kernel *kernel;
+    const ozg_rns *rns;
+    ozg_status status = ozg_rns_get(&plan->rns, plan->ctx->kernel->a.word, plan->nmod);
 
+    plan->kernel = plan->ctx->kernel;
     if (plan->ctx->kernel_is_fixed || plan->prepared_a || plan->prepared_b)
-        return best;
-    for (int i = 0; (kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++)
-        if (estimate(plan, kernel) < estimate(plan, best))
-            best = kernel;
-    return best;
+        return status;
+    for (int i = 0; !status && (kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++) {
+        status = ozg_rns_get(&rns, kernel->a.word, plan->nmod);
+        if (!status && estimate(plan, kernel, rns) < estimate(plan, plan->kernel, plan->rns)) {
+            plan->kernel = kernel;
+            plan->rns = rns;
+        }
+    }
+    return status;
 }
 
 /* Each thread gets at least some 0.2 ms of work: waking it up costs a good part of that. */
 static int worthwhile_threads(const ozg_plan *plan)
 {
     const int most = ozg_parallel_threads(plan->ctx->threads);
-    const double worth = estimate(plan, plan->kernel) / 200e-6;
+    const double worth = estimate(plan, plan->kernel, plan->rns) / 200e-6;
 
     return worth >= most ? most : worth < 2 ? 1 : (int)worth;
 }
@@ -291,23 +305,25 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Bytes of the smallest tile of 49 moduli: what shrink() ends at. */
-static size_t smallest_workspace(const ozg_plan *plan)
+/* Bytes of the smallest tile of 49 moduli: what shrink() ends at. Errors: OZG_E_NOMEM. */
+static ozg_status smallest_workspace(const ozg_plan *plan, size_t *bytes)
 {
     ozg_plan small = *plan;
 
-    small.nmod = OZG_NMOD_MAX;
+    if (ozg_rns_get(&small.rns, plan->kernel->a.word, OZG_NMOD_MAX))
+        return OZG_E_NOMEM;
     small.mt = min64(plan->shape.m, round_up64(plan->kernel->a.lines, OZG_STRIP));
     small.nt = min64(tile_columns(plan), plan->kernel->b.lines);
     small.kt = min64(plan->shape.k, 64);
     small.threads = 1;
-    return place(&small);
+    *bytes = place(&small);
+    return OZG_OK;
 }
 
 ozg_status ozg_plan_settle(ozg_plan *plan, int nmod)
 {
     plan->nmod = nmod;
-    if (ozg_rns_get(&plan->rns, nmod))
+    if (ozg_rns_get(&plan->rns, plan->kernel->a.word, nmod))
         return ozg_fail(plan->ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", nmod);
     cut_tiles(plan, plan->workspace);
     return OZG_OK;
@@ -331,7 +347,7 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
         return status;
     if (plan->nmod == 0)
         plan->nmod = ozg_type_single(shape->type) ? NMOD_USUAL / 2 : NMOD_USUAL;
-    if (ozg_rns_get(&plan->rns, plan->nmod))
+    if (choose_kernel(plan))
         return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", plan->nmod);
     if (shape->m > LINES_MAX || shape->n > LINES_MAX)
         return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds %lld rows and %lld columns; use at most 2^48",
@@ -339,10 +355,11 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
     if (by_data &&
         (shape->k > ELEMENTS_MAX || shape->m > ELEMENTS_MAX / shape->k || shape->n > ELEMENTS_MAX / shape->k))
         return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds matrices of 2^52 elements");
-    plan->kernel = choose_kernel(plan);
     plan->threads = worthwhile_threads(plan);
     plan->workspace = cut_tiles(plan, ctx->memory_limit);
-    least = by_data ? smallest_workspace(plan) : plan->workspace;
+    least = plan->workspace;
+    if (by_data && smallest_workspace(plan, &least))
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", OZG_NMOD_MAX);
     if (plan->workspace < least)
         plan->workspace = least;
     if (plan->workspace > ctx->memory_limit)

@@ -14,7 +14,7 @@ struct ozg_plan {
     ozg_context *ctx;
     ozg_shape shape;
     int prepared_a, prepared_b;
-    int nmod, width; /* native and rounded: nmod as a guess until the data are known; width 0 */
+    int nmod, width; /* canonical moduli; native and rounded: a guess until the data are known, and width 0 */
     const ozg_rns *rns;
     const ozg_kernel *kernel;
     int64_t rows, columns; /* of C: all, or those of a part (apart.h) */

@@ -120,8 +120,10 @@ static double least_product(const scaled x[3], const scaled y[3])
 }
 
 /* The three terms, each at its largest. */
-static double largest_error(const extremes *a, const extremes *b)
+static double largest_error(const extremes *a, const extremes *b, uint64_t length)
 {
+    if (length > UINT32_MAX) /* the factors of lines may have overflown */
+        return HUGE_VAL;
     return (least_product(a->r, b->x) + least_product(b->r, a->x) + least_product(a->r, b->r)) * ENLARGE;
 }
 
@@ -209,7 +211,7 @@ static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data,
     if (kind == OZG_BY_NATIVE)
         error = largest_tested(atomic_load(&repairs->largest)) * ENLARGE;
     else if (kind != OZG_BY_ROUNDED)
-        error = largest_error(&xa, &xb);
+        error = largest_error(&xa, &xb, ozg_dot_length(s->type, s->k));
     r->bound = (times_alpha(data, error) + rounding_error(s, data, plan->threads)) * ENLARGE;
     r->bound_relative = promise(s);
 }
@@ -250,7 +252,7 @@ void ozg_report_part(ozg_report *r, const ozg_plan *plan, const ozg_lines *a, co
     const ozg_shape *s = &plan->shape;
     const double share = (double)plan->rows / (double)s->m * ((double)plan->columns / (double)s->n);
 
-    *products += ozg_plan_planes(s->type, s->acc, plan->nmod) * share;
+    *products += ozg_plan_planes(s->type, s->acc, plan->rns->nmod) * share;
     r->emulated = 1;
     r->kernel = plan->kernel->name;
     r->moduli = (int)max64(r->moduli, plan->nmod);
@@ -277,11 +279,12 @@ void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *d
     xa = extremes_of(a, c);
     xb = extremes_of(b, c);
     largest = least_product(xa.x, xb.x); /* of |A||B| */
-    error = kind == OZG_BY_ROUNDED ? 0 : largest_error(&xa, &xb);
+    error = kind == OZG_BY_ROUNDED ? 0 : largest_error(&xa, &xb, ozg_dot_length(s->type, s->k));
     if (kind == OZG_BY_NATIVE && error > largest * u * ozg_native_factor(s->k))
         error = largest * u * ozg_native_factor(s->k); /* what is more is computed exactly */
-    bound = times_alpha(data, error * ENLARGE + (largest + error) * u * ENLARGE) +
-            (ozg_type_single(s->type) ? 0x1p-150 : DBL_TRUE_MIN);
+    /* alpha first: what it multiplies may be subnormal */
+    bound = (times_alpha(data, error) + times_alpha(data, largest + error) * u) * ENLARGE +
+            (ozg_type_single(s->type) ? 0x1p-150 : 0) + DBL_TRUE_MIN;
     r->bound = bound > r->bound ? bound : r->bound;
     r->bound_relative = promise(s);
     fesetenv(&caller);

@@ -8,15 +8,15 @@
 
 #include "rns.h"
 
-static _Atomic(const ozg_rns *) systems[OZG_NMOD_MAX + 1];
+static _Atomic(const ozg_rns *) systems[2][OZG_NMOD_MAX + 1]; /* of word 1, 2 */
 
 /* Numbers in 16-bit limbs, least significant first. */
 static void limbs_multiply(uint32_t *a, uint32_t factor)
 {
-    uint32_t carry = 0;
+    uint64_t carry = 0;
 
     for (int i = 0; i < OZG_CRT_LIMBS; i++) {
-        carry += a[i] * factor;
+        carry += (uint64_t)a[i] * factor;
         a[i] = carry & 0xffff;
         carry >>= 16;
     }
@@ -24,11 +24,11 @@ static void limbs_multiply(uint32_t *a, uint32_t factor)
 
 static void limbs_divide(uint32_t *a, uint32_t divisor)
 {
-    uint32_t rest = 0;
+    uint64_t rest = 0;
 
     for (int i = OZG_CRT_LIMBS - 1; i >= 0; i--) {
         rest = rest << 16 | a[i];
-        a[i] = rest / divisor;
+        a[i] = (uint32_t)(rest / divisor);
         rest %= divisor;
     }
 }
@@ -43,38 +43,60 @@ static uint32_t power_mod(int e, uint32_t m)
     return r;
 }
 
-/* y = (M/m_l)^-1 mod m_l, by trial: m <= 256. */
+/* 16 bits of the symmetric residue of 2^e mod m */
+static uint32_t symmetric_power(int e, uint32_t m)
+{
+    const uint32_t r = power_mod(e, m);
+
+    return (r > m / 2 ? r - m : r) & 0xffff;
+}
+
+/* y = (M/m_l)^-1 mod m_l, by trial: m <= 2^16. */
 static uint32_t inverse_of_cofactor(const ozg_rns *rns, int l)
 {
-    uint32_t m = rns->m[l], cofactor = 1, y = 1;
+    uint32_t m = rns->m[l], y = 1, multiple;
+    uint64_t cofactor = 1;
 
     for (int i = 0; i < rns->nmod; i++)
         if (i != l)
             cofactor = cofactor * rns->m[i] % m;
-    while (cofactor * y % m != 1 % m)
+    for (multiple = (uint32_t)cofactor; multiple != 1 % m; multiple -= multiple >= m ? m : 0) {
+        multiple += (uint32_t)cofactor;
         y++;
+    }
     return y;
 }
 
+/* quotient_l = RN(2^f y_l / m_l); returns the largest value that the sum below can have. */
+static uint64_t set_quotients_for(ozg_rns *rns, const uint32_t *y, int f)
+{
+    uint64_t most = UINT64_C(1) << (f - 1);
+
+    rns->quotient_shift = f;
+    for (int l = 0; l < rns->nmod; l++) {
+        rns->quotient[l] = (uint32_t)((((uint64_t)y[l] << (f + 1)) / rns->m[l] + 1) >> 1);
+        most += (uint64_t)(rns->m[l] - 1) * rns->quotient[l];
+    }
+    return most;
+}
+
 /*
- * The quotient q = rint(Z / M) is taken from  ( sum_l r_l quotient_l + 2^(f-1) ) >> f  in 32 bits. The error
- * of the sum is at most sum_l (m_l - 1) 2^-(f+1). f is the largest for which the sum cannot overflow: then
- * the error is below 0.0076 for every s, and the quotient is right for |c^| <= 0.49 M (tests/unit checks both
- * for every s). No floating point: [Xe2] sec. 4.4 uses FP32.
+ * The quotient q = rint(Z / M) is taken from  ( sum_l r_l quotient_l + 2^(f-1) ) >> f. The error of the sum
+ * is at most sum_l (m_l - 1) 2^-(f+1).
+ * Word 1: in 32 bits, f being the largest for which the sum cannot overflow. The error is then below 0.0076
+ * for every s, and the quotient is right for |c^| <= 0.49 M.
+ * Word 2: in 64 bits, f = 32. As sum_l (m_l - 1) < 2^20, the error is below 2^-13: ozg_moduli_wide().
+ * tests/unit checks this for every s. No floating point: [Xe2] sec. 4.4 uses FP32.
  */
 static void set_quotients(ozg_rns *rns, const uint32_t *y)
 {
-    for (int f = 24; f > 0; f--) {
-        uint64_t most = UINT64_C(1) << (f - 1);
+    int f = 24;
 
-        for (int l = 0; l < rns->nmod; l++) {
-            rns->quotient[l] = (uint32_t)((((uint64_t)y[l] << (f + 1)) / rns->m[l] + 1) >> 1);
-            most += (uint64_t)(rns->m[l] - 1) * rns->quotient[l];
-        }
-        rns->quotient_shift = f;
-        if (most >> 32 == 0)
-            return;
-    }
+    if (rns->word == 2)
+        set_quotients_for(rns, y, 32);
+    else
+        while (set_quotients_for(rns, y, f) >> 32)
+            f--;
 }
 
 /*
@@ -102,26 +124,54 @@ static void set_pairs(ozg_rns *rns)
     set_pair_half(rns, rns->nmod, rns->product, 1);
 }
 
-static void build(ozg_rns *rns, const ozg_moduli_set *set)
+/* Balanced base-2^32 digits of (-1)^negate a, modulo 2^(16 nlimb). */
+static void set_wide(const ozg_rns *rns, int32_t *out, const uint32_t *a, int negate)
+{
+    int64_t carry = 0;
+
+    for (int i = 0; i < 2 * rns->nword; i++) {
+        const int64_t limb = (int64_t)a[2 * i + 1] << 16 | a[2 * i];
+
+        carry += negate ? -limb : limb; /* in [-2^32, 2^32] */
+        out[i] = (int32_t)(uint32_t)carry;
+        carry = (carry - out[i]) / (INT64_C(1) << 32); /* exact */
+    }
+}
+
+static void set_wides(ozg_rns *rns)
+{
+    for (int l = 0; l < rns->nmod; l++)
+        set_wide(rns, rns->wide[l], rns->weight[l], 0);
+    set_wide(rns, rns->wide[rns->nmod], rns->product, 1);
+}
+
+static void set_modulus(ozg_rns *rns, int l, uint32_t m)
+{
+    rns->m[l] = m;
+    rns->inv[l] = (uint32_t)((UINT64_C(1) << 32) / m);
+    rns->offset[l] = (m - (UINT32_C(1) << 31) % m) % m;
+    for (int i = 0; i < OZG_SPLIT_LIMBS; i++)
+        rns->power[l][i] = power_mod(21 * i, m);
+    for (int i = 0; i < OZG_SPLIT_PAIRS; i++)
+        rns->power_pair[l][i] = symmetric_power(30 * i, m) | symmetric_power(30 * i + 15, m) << 16;
+    rns->fold_every[l] = ozg_fold_every(m);
+    rns->fold_factor[l] = ozg_fold_factor(m);
+    limbs_multiply(rns->product, m);
+}
+
+static void build(ozg_rns *rns, int word, const ozg_moduli_set *set)
 {
     uint32_t y[OZG_NMOD_MAX];
 
+    rns->word = word;
     rns->nmod = set->nmod;
     rns->nword = (set->bits - 1) / 64 + 1; /* bits - 1 = floor(log2 M) */
+    if (set->bits % 64 == 0 && set->top >> 59 == 31)
+        rns->nword++; /* |c^| < 2^(64 nword) (1/2 - 1/64), for which M / 2 is too much if M > 31/32 2^(64 nword) */
     rns->nlimb = 4 * rns->nword;
     rns->product[0] = 1;
-    for (int l = 0; l < set->nmod; l++) {
-        uint32_t m = rns->m[l] = set->m[l];
-
-        rns->inv[l] = (uint32_t)((UINT64_C(1) << 32) / m);
-        rns->offset[l] = (m - (UINT32_C(1) << 31) % m) % m;
-        rns->power[l][0] = 1;
-        for (int i = 1; i < OZG_SPLIT_LIMBS; i++)
-            rns->power[l][i] = (rns->power[l][i - 1] << 21) % m;
-        for (int i = 0; i < OZG_SPLIT_PAIRS; i++)
-            rns->power_pair[l][i] = power_mod(30 * i, m) | power_mod(30 * i + 15, m) << 16;
-        limbs_multiply(rns->product, m);
-    }
+    for (int l = 0; l < set->nmod; l++)
+        set_modulus(rns, l, set->m[l]);
     for (int l = 0; l < set->nmod; l++) {
         y[l] = inverse_of_cofactor(rns, l);
         for (int i = 0; i < OZG_CRT_LIMBS; i++)
@@ -130,20 +180,27 @@ static void build(ozg_rns *rns, const ozg_moduli_set *set)
         limbs_multiply(rns->weight[l], y[l]);
     }
     set_quotients(rns, y);
-    set_pairs(rns);
+    if (word == 1)
+        set_pairs(rns);
+    else
+        set_wides(rns);
 }
 
-ozg_status ozg_rns_get(const ozg_rns **rns, int s)
+ozg_status ozg_rns_get(const ozg_rns **rns, int word, int s)
 {
-    const ozg_rns *have = atomic_load_explicit(&systems[s], memory_order_acquire);
+    _Atomic(const ozg_rns *) *system = &systems[word - 1][s];
+    const ozg_rns *have = atomic_load_explicit(system, memory_order_acquire);
 
     if (!have) {
         ozg_rns *made = calloc(1, sizeof *made);
+        ozg_moduli_set wide;
 
         if (!made)
             return OZG_E_NOMEM;
-        build(made, ozg_moduli_get(s));
-        if (atomic_compare_exchange_strong(&systems[s], &have, made))
+        if (word == 2)
+            ozg_moduli_wide(s, &wide);
+        build(made, word, word == 2 ? &wide : ozg_moduli_get(s));
+        if (atomic_compare_exchange_strong(system, &have, made))
             have = made;
         else
             free(made);

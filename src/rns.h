@@ -1,9 +1,10 @@
 /*
  * rns.h - a residue system: the moduli and every number that the stages need of them.
  *
- * Names as in [Xe2] sec. 4: M = prod m_l, y_l = (M/m_l)^-1 mod m_l, weight_l = y_l (M/m_l). An engine may use
- * any system: the result does not depend on it (doc/numerics.md sec. 2). This one has 8-bit words, for all
- * engines so far.
+ * Names as in [Xe2] sec. 4: M = prod m_l, y_l = (M/m_l)^-1 mod m_l, weight_l = y_l (M/m_l). An engine may
+ * use any system whose M has room for c^: the result does not depend on it (doc/numerics.md sec. 2). There
+ * are two for each canonical number of moduli s: that of the canonical moduli, for engines with 8-bit
+ * residues, and the cheapest of moduli of up to 16 bits that has as much room.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,14 +20,15 @@
 #define OZG_CRT_LIMBS   24 /* its 16-bit limbs */
 
 typedef struct ozg_rns {
+    int word; /* bytes of a residue, 1 or 2 */
     int nmod;
     uint32_t m[OZG_NMOD_MAX];
     uint32_t inv[OZG_NMOD_MAX];                    /* floor(2^32 / m) */
     uint32_t offset[OZG_NMOD_MAX];                 /* -2^31 mod m */
     uint32_t power[OZG_NMOD_MAX][OZG_SPLIT_LIMBS]; /* 2^(21 l) mod m */
     /*
-     * For engines that multiply pairs of 16-bit numbers: 2^(30 i) mod m and 2^(30 i + 15) mod m, low and
-     * high half.
+     * For engines that multiply pairs of 16-bit numbers: symmetric residues of 2^(30 i) and 2^(30 i + 15),
+     * low and high half.
      */
     uint32_t power_pair[OZG_NMOD_MAX][OZG_SPLIT_PAIRS];
     int nword;                                    /* 64-bit words of c^: floor(log2 M / 64) + 1 */
@@ -36,16 +38,21 @@ typedef struct ozg_rns {
     int quotient_shift;                           /* f */
     uint32_t quotient[OZG_NMOD_MAX];              /* RN(2^f y_l / m_l) */
     /*
-     * Balanced digits in [-2^15, 2^15) of the weights, and of -M as number nmod: numbers 2 j and 2 j + 1
-     * lie in the low and the high half of pair[j] (0 beyond the last).
+     * Word 1. Balanced digits in [-2^15, 2^15) of the weights, and of -M as number nmod: numbers 2 j and
+     * 2 j + 1 lie in the low and the high half of pair[j] (0 beyond the last).
      */
     int npair;
     uint32_t pair[(OZG_NMOD_MAX + 2) / 2][OZG_CRT_LIMBS];
+    /* Word 2. Balanced digits in [-2^31, 2^31) of the weights, and of -M as number nmod. */
+    int32_t wide[OZG_NMOD_MAX + 1][2 * OZG_CRT_WORDS];
+    int fold_every[OZG_NMOD_MAX]; /* word 2: ozg_fold_every(), and c */
+    int32_t fold_factor[OZG_NMOD_MAX];
 } ozg_rns;
 
 /*
- * ozg_rns_get() - the system of s moduli, 2..49. Built once, never freed. Thread-safe. Errors: OZG_E_NOMEM.
+ * ozg_rns_get() - the system for residues of `word` bytes, 1 or 2, that takes the place of s canonical
+ * moduli, 2..49. Built once, never freed. Thread-safe. Errors: OZG_E_NOMEM.
  */
-ozg_status ozg_rns_get(const ozg_rns **rns, int s);
+ozg_status ozg_rns_get(const ozg_rns **rns, int word, int s);
 
 #endif

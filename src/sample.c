@@ -8,15 +8,17 @@
 #include "choose.h"
 #include "cpu/kernel.h"
 #include "cpu/stages.h"
+#include "parallel.h"
 #include "sample.h"
 #include "scaling.h"
 
 /* Part of the definition of native results. */
-#define SAMPLE_LEAST 4 /* lines of a side, fewer only if there are fewer; else an eighth of all, at most 32 */
+#define SAMPLE_LEAST                                                                                         \
+    16 /* lines of a side, fewer only if there are fewer; else a sixteenth of all, at most 32 */
 
 int64_t ozg_sample_lines(int64_t count)
 {
-    const int64_t wanted = count / 8 < SAMPLE_LEAST ? SAMPLE_LEAST : count / 8;
+    const int64_t wanted = count / 16 < SAMPLE_LEAST ? SAMPLE_LEAST : count / 16;
 
     return wanted > OZG_SAMPLE_LINES ? OZG_SAMPLE_LINES : wanted < count ? wanted : count;
 }
@@ -80,37 +82,43 @@ static void choose_lines(ozg_side *z)
     ozg_sample_take(z, n);
 }
 
+/* The piece of line q. */
+static void load_task(void *arg, int64_t q, int thread)
+{
+    const ozg_side *z = arg;
+    const ozg_view *v = &z->all->view;
+    const int parts = 1 + ozg_type_complex(v->type), single = ozg_type_single(v->type);
+    const int64_t line = ozg_line_stored(z->all, z->index[q]);
+    uint64_t *out = z->bits + q * z->lines.view.line_stride * parts;
+
+    (void)thread;
+    for (int64_t p = 0; p < z->count; p++)
+        for (int part = 0; part < parts; part++)
+            *out++ = ozg_load_bits(v->x, single,
+                                   (line * v->line_stride + (z->begin + p) * v->step) * parts + part) ^
+                     (part && v->conj ? OZG_F64_SIGN : 0);
+}
+
 /* Elements [p0, p0 + count) of all lines. */
 void ozg_sample_load(ozg_side *z, int64_t p0, int64_t count)
 {
-    const ozg_view *v = &z->all->view;
-    const int parts = 1 + ozg_type_complex(v->type), single = ozg_type_single(v->type);
-
     z->lines.view.shift = z->shift ? z->shift + p0 : NULL;
     z->lines.k = count;
     if (z->count == count && z->begin == p0)
         return;
     z->begin = p0;
     z->count = count;
-    for (int64_t q = 0; q < z->lines.count; q++) {
-        const int64_t line = ozg_line_stored(z->all, z->index[q]);
-        uint64_t *out = z->bits + q * z->lines.view.line_stride * parts;
-
-        for (int64_t p = 0; p < count; p++)
-            for (int part = 0; part < parts; part++)
-                *out++ =
-                    ozg_load_bits(v->x, single, (line * v->line_stride + (p0 + p) * v->step) * parts + part) ^
-                    (part && v->conj ? OZG_F64_SIGN : 0);
-    }
+    ozg_parallel(z->threads, z->lines.count, load_task, z);
 }
 
-static void open_side(ozg_side *z, const ozg_lines *all, int64_t piece, unsigned char **memory)
+static void open_side(ozg_side *z, const ozg_lines *all, int64_t piece, int threads, unsigned char **memory)
 {
     const int complex_ = ozg_type_complex(all->view.type);
     const ozg_view view = {NULL, piece, 1, complex_ ? 'z' : 'd', 0, NULL};
     ozg_lines *l = &z->lines;
     int64_t components;
 
+    z->threads = threads;
     z->all = all;
     z->shift = all->view.shift;
     l->view = view;
@@ -182,22 +190,23 @@ void ozg_sample_measure(const ozg_sample *z, ozg_side *x)
     }
 }
 
-static void set_floors(ozg_side *x)
+/* Floors and exponents of the piece of line q. */
+static void floor_task(void *arg, int64_t q, int thread)
 {
+    const ozg_side *x = arg;
     const ozg_view *v = &x->lines.view;
-    const int complex_ = ozg_type_complex(v->type), parts = 1 + complex_;
+    const int parts = 1 + ozg_type_complex(v->type);
 
-    for (int64_t q = 0; q < x->lines.count; q++)
-        for (int64_t p = 0; p < parts * x->lines.k; p++) {
-            const int64_t at = q * v->line_stride * parts + p;
-            const int32_t shift = v->shift ? v->shift[p / parts] : 0;
-            const int32_t f = (int32_t)ozg_floor(x->bits[at], OZG_SAMPLE_FLOOR - x->e[q] + shift);
+    (void)thread;
+    for (int64_t p = 0; p < parts * x->lines.k; p++) {
+        const int64_t at = q * v->line_stride * parts + p;
+        const int32_t shift = (v->shift ? v->shift[p / parts] : 0) - x->e[q];
+        const uint64_t magnitude = x->bits[at] & ~OZG_F64_SIGN;
+        const int32_t f = (int32_t)ozg_floor(magnitude, OZG_SAMPLE_FLOOR + shift);
 
-            x->floor[at] = x->bits[at] >> 63 ? -f : f;
-            x->exponent[at] =
-                (int16_t)(x->bits[at] << 1 ? ozg_exponent(x->bits[at] & ~OZG_F64_SIGN) - x->e[q] + shift
-                                           : OZG_SAMPLE_ZERO);
-        }
+        x->floor[at] = x->bits[at] >> 63 ? -f : f;
+        x->exponent[at] = (int16_t)(magnitude ? ozg_exponent(magnitude) + shift : OZG_SAMPLE_ZERO);
+    }
 }
 
 /* sums[0] += sum x y 2^-31, sums[1] += sum of the products of the leading bits, over n numbers, step apart. */
@@ -205,17 +214,19 @@ static void add_products(const int32_t *x, const int32_t *y, int64_t n, int step
                          int64_t sums[2])
 {
     const int down = OZG_SAMPLE_FLOOR - leading;
-    int64_t value = 0, magnitude = 0;
+    uint64_t value = 0, magnitude = 0;
 
     for (int64_t p = 0; p < n; p++) {
         const int32_t a = x[p * step], b = y[p * step];
-        const int32_t la = (a < 0 ? -a : a) >> down, lb = (b < 0 ? -b : b) >> down;
+        const uint32_t ma = (uint32_t)(a < 0 ? -a : a), mb = (uint32_t)(b < 0 ? -b : b);
+        const uint64_t product = (uint64_t)ma * mb >> OZG_SAMPLE_FLOOR,
+                       negative = (uint64_t)(int64_t)((a ^ b) >> 31);
 
-        value += (int64_t)a * b / (INT64_C(1) << OZG_SAMPLE_FLOOR);
-        magnitude += la * lb;
+        value += (product ^ negative) - negative;
+        magnitude += (ma >> down) * (mb >> down);
     }
-    sums[0] += value;
-    sums[1] += magnitude;
+    sums[0] += (int64_t)value;
+    sums[1] += (int64_t)magnitude;
 }
 
 /* The largest exponent of a term over n numbers, step apart; at least `most`. */
@@ -267,6 +278,24 @@ static uint64_t absolute(int64_t x)
     return x < 0 ? -(uint64_t)x : (uint64_t)x;
 }
 
+/* The pairs of line i of A over the piece. */
+static void pair_task(void *arg, int64_t i, int thread)
+{
+    ozg_sample *z = arg;
+
+    (void)thread;
+    for (int j = 0; j < z->b.lines.count; j++) {
+        int64_t sums[2][2] = {{0, 0}, {0, 0}};
+
+        add_pair(z, (int)i, j, sums);
+        raise_terms(z, (int)i, j, z->term[i][j]);
+        for (int part = 0; part < 2; part++) { /* value: two's complement until all pieces are added */
+            z->value[i][j][part] += (uint64_t)sums[part][0];
+            z->magnitude[i][j][part] += (uint64_t)sums[part][1];
+        }
+    }
+}
+
 void ozg_sample_pairs(ozg_sample *z)
 {
     const int64_t k = z->a.all->k;
@@ -282,20 +311,9 @@ void ozg_sample_pairs(ozg_sample *z)
 
         ozg_sample_load(&z->a, p, count);
         ozg_sample_load(&z->b, p, count);
-        set_floors(&z->a);
-        set_floors(&z->b);
-        for (int i = 0; i < z->a.lines.count; i++)
-            for (int j = 0; j < z->b.lines.count; j++) {
-                int64_t sums[2][2] = {{0, 0}, {0, 0}};
-
-                add_pair(z, i, j, sums);
-                raise_terms(z, i, j, z->term[i][j]);
-                for (int part = 0; part < 2;
-                     part++) { /* value: two's complement until all pieces are added */
-                    z->value[i][j][part] += (uint64_t)sums[part][0];
-                    z->magnitude[i][j][part] += (uint64_t)sums[part][1];
-                }
-            }
+        ozg_parallel(z->st->threads, z->a.lines.count, floor_task, &z->a);
+        ozg_parallel(z->st->threads, z->b.lines.count, floor_task, &z->b);
+        ozg_parallel(z->st->threads, z->a.lines.count, pair_task, z);
     }
     for (int i = 0; i < z->a.lines.count; i++)
         for (int j = 0; j < z->b.lines.count; j++)
@@ -305,27 +323,60 @@ void ozg_sample_pairs(ozg_sample *z)
 
 /* ---- the cost of s moduli ----------------------------------------------------------------------- */
 
-/* D of all lines for s moduli, and the norms of what is then rounded away. */
-void ozg_sample_residuals(const ozg_sample *z, ozg_side *x, int s)
-{
-    const int c = ozg_bound_unit(z->st->length), n = (int)x->lines.count;
-    const int wanted = z->st->kind == OZG_BY_ROUNDED;
-    ozg_residuals_fn *residuals = x->shift ? ozg_residuals_ref : z->st->kernel->residuals;
-    ozg_norms sum[OZG_SAMPLE_LINES] = {{0, 0, 0}}, part[OZG_SAMPLE_LINES];
-    int64_t words;
+/* Residuals of the piece, line by line of the sides that are wanted. */
+typedef struct residuals_job {
+    const ozg_sample *z;
+    ozg_side *side[2];
+    int64_t lines[2]; /* of each side; 0: not wanted */
+    ozg_norms (*sum)[OZG_SAMPLE_LINES];
+} residuals_job;
 
-    ozg_scaling_norm(&x->lines, s, z->st->length);
-    memset(x->places, 0, sizeof x->places);
-    for (int64_t p = 0; p < x->all->k; p += z->piece) {
-        ozg_sample_load(x, p, x->all->k - p < z->piece ? x->all->k - p : z->piece);
-        words = (x->lines.k + 63) / 64;
-        residuals(&x->lines.view, x->lines.k, 0, n, x->d, part, wanted ? x->place : NULL, words);
-        add_norms(sum, part, n);
-        for (int64_t w = 0; w < n * words && wanted; w++)
-            x->places[w / words] += ozg_bit_count(x->place[w]);
+static void residuals_task(void *arg, int64_t task, int thread)
+{
+    const residuals_job *job = arg;
+    const int of_b = task >= job->lines[0];
+    const int64_t q = of_b ? task - job->lines[0] : task;
+    ozg_side *x = job->side[of_b];
+    const int64_t words = (x->lines.k + 63) / 64;
+    uint64_t *place = job->z->st->kind == OZG_BY_ROUNDED ? x->place + q * words : NULL;
+    ozg_norms part, *sum = &job->sum[of_b][q];
+
+    (void)thread;
+    (x->shift ? ozg_residuals_ref : job->z->st->kernel->residuals)(&x->lines.view, x->lines.k, q, q + 1,
+                                                                   x->d + q, &part, place, words);
+    sum->sum += part.sum;
+    sum->squares += part.squares;
+    sum->most = part.most > sum->most ? part.most : sum->most;
+    for (int64_t w = 0; place && w < words; w++)
+        x->places[q] += ozg_bit_count(place[w]);
+}
+
+/* D of the lines for s moduli, and the norms of what is then rounded away. */
+void ozg_sample_residuals(ozg_sample *z, int sides, int s)
+{
+    const int c = ozg_bound_unit(z->st->length);
+    ozg_norms sum[2][OZG_SAMPLE_LINES] = {{{0, 0, 0}}, {{0, 0, 0}}};
+    residuals_job job = {
+        z,
+        {&z->a, &z->b},
+        {sides & OZG_SIDE_A ? z->a.lines.count : 0, sides & OZG_SIDE_B ? z->b.lines.count : 0},
+        sum};
+
+    for (int of_b = 0; of_b < 2; of_b++)
+        if (job.lines[of_b]) {
+            ozg_scaling_norm(&job.side[of_b]->lines, s, z->st->length);
+            memset(job.side[of_b]->places, 0, sizeof z->a.places);
+        }
+    for (int64_t p = 0; p < z->st->k; p += z->piece) {
+        for (int of_b = 0; of_b < 2; of_b++)
+            if (job.lines[of_b])
+                ozg_sample_load(job.side[of_b], p, z->st->k - p < z->piece ? z->st->k - p : z->piece);
+        ozg_parallel(z->st->threads, job.lines[0] + job.lines[1], residuals_task, &job);
     }
-    for (int q = 0; q < n; q++)
-        ozg_norms_factors(&sum[q], 16, c, &x->r1[q], &x->r2[q], &x->rmax[q]);
+    for (int of_b = 0; of_b < 2; of_b++)
+        for (int q = 0; q < job.lines[of_b]; q++)
+            ozg_norms_factors(&sum[of_b][q], 16, c, &job.side[of_b]->r1[q], &job.side[of_b]->r2[q],
+                              &job.side[of_b]->rmax[q]);
 }
 
 /*
@@ -388,8 +439,8 @@ ozg_sample *ozg_sample_open(const ozg_stage *st, const ozg_lines *a, const ozg_l
 
     z->st = st;
     z->piece = piece_of(a->view.type, a->k);
-    open_side(&z->a, a, z->piece, &rest);
-    open_side(&z->b, b, z->piece, &rest);
+    open_side(&z->a, a, z->piece, st->threads, &rest);
+    open_side(&z->b, b, z->piece, st->threads, &rest);
     set_floor_memory(z, (int32_t *)(void *)rest);
     return z;
 }

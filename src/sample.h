@@ -18,6 +18,7 @@
 
 /* The sampled lines of one operand. */
 typedef struct ozg_side {
+    int threads;
     const ozg_lines *all;
     int64_t index[OZG_SAMPLE_LINES];
     ozg_lines lines;      /* view of the piece */
@@ -71,8 +72,12 @@ void ozg_sample_measure(const ozg_sample *z, ozg_side *x);
 /* ozg_sample_pairs() - what does not depend on s, of all pairs. */
 void ozg_sample_pairs(ozg_sample *z);
 
-/* ozg_sample_residuals() - D of all lines for s moduli, and the norms of what is then rounded away. */
-void ozg_sample_residuals(const ozg_sample *z, ozg_side *x, int s);
+#define OZG_SIDE_A 1
+#define OZG_SIDE_B 2
+
+/* ozg_sample_residuals() - D of the lines of one side or both for s moduli, and the norms of what is then rounded
+ * away. */
+void ozg_sample_residuals(ozg_sample *z, int sides, int s);
 
 /*
  * ozg_sample_value() - |AB| of a pair is about *z 2^(e_i + e_j - 31 + *q): by the sum, and where that has no

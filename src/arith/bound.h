@@ -8,7 +8,7 @@
  *     x1, x2, xmax    1-, 2- and largest-entry norm of x 2^-e
  *     r1, r2, rmax    the same of rho
  *
- * c is 0 up to k' = 65535 and grows so that each fits 32 bits. Written once for C11, CUDA C and OpenCL C.
+ * c is 0 up to k' = 65535 and grows so that each fits 32 bits, up to k' = 2^32 - 1. Written once for C11, CUDA C and OpenCL C.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,8 +26,8 @@ static inline int ozg_bound_unit(uint64_t length)
 }
 
 /*
- * nu: lines are measured in units of 2^(e - nu). 15 bits, and fewer only where sum (2^nu)^2 over k' terms
- * would not stay below 2^63.
+ * nu: lines are measured in units of 2^(e - nu). 15 bits for k' < 2^33: sum (2^nu)^2 over k' terms stays below
+ * 2^63.
  */
 static inline int ozg_norm_bits(uint64_t length)
 {
@@ -36,9 +36,11 @@ static inline int ozg_norm_bits(uint64_t length)
     return most < 15 ? most : 15;
 }
 
-/* ceil(x 2^-shift) for any shift that does not overflow */
+/* ceil(x 2^-shift) for any shift that does not overflow; any at all for x = 0 */
 static inline uint64_t ozg_ceil_shift(uint64_t x, int shift)
 {
+    if (x == 0)
+        return 0;
     if (shift <= 0)
         return x << -shift;
     return shift > 63 ? x != 0 : (x >> shift) + ((x & ((UINT64_C(1) << shift) - 1)) != 0);
@@ -112,10 +114,15 @@ static inline int ozg_bound_fits(uint64_t bound, uint64_t right, int32_t shift)
  *
  * since e - D = w - 2 D. The second needs bound (1 + F 2^-p) instead of bound.
  */
+static inline int32_t ozg_bound_shift(int single, int complex_, int c)
+{
+    return c - 32 + (single ? 24 : 53) + (complex_ ? 12 : 14);
+}
+
 static inline int ozg_bound_passes(uint64_t bound, uint32_t f, uint32_t l, int single, int complex_, int c,
                                    int32_t least)
 {
-    return ozg_bound_fits(bound, (uint64_t)f * l, c - 32 + (single ? 24 : 53) + (complex_ ? 12 : 14) - least);
+    return ozg_bound_fits(bound, (uint64_t)f * l, ozg_bound_shift(single, complex_, c) - least);
 }
 
 static inline int ozg_bound_passes_value(uint64_t bound, uint32_t f, uint64_t z, int32_t q, int single, int c,

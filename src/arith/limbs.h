@@ -107,12 +107,12 @@ static inline uint64_t ozg_round_words(int single, int neg, const uint64_t *w, i
 
 /*
  * The exact sum of a few terms needs no more than the distance between the highest and the lowest bit that
- * can occur. Shifts of k-scaling are at most 2^9 in magnitude:
- *     lowest    scalar 2^-1074, x = -D - E with D, E <= width - e(max) <= 172 + 1073 + 512:   2^-4588
- *     highest   scalar < 2^1024, x <= 2 (1024 + 512), |c^| < 2^344:                            2^4440
+ * can occur. Shifts along k are at most 1100 in magnitude:
+ *     lowest    scalar 2^-1074, x = -D - E with D, E <= width - e(max) <= 172 + 1073 + 1100:   2^-5764
+ *     highest   scalar < 2^1024, x <= 2 (1024 + 1100), |c^| < 2^384:                            2^5656
  * One word more for the carries of four terms, one for the sign, one for the alignment.
  */
-#define OZG_SUM_WORDS ((4588 + 4440) / 64 + 4)
+#define OZG_SUM_WORDS ((5764 + 5656) / 64 + 4)
 
 /* acc += or -= (neg) the count words w, at bit offset (two's complement in n words). */
 static inline void ozg_sum_add(uint64_t *acc, int n, const uint64_t *w, int count, int neg, int64_t offset)

@@ -7,8 +7,8 @@
  *
  *     |a^| mod m = ( sum_l u_l (2^(21 l) mod m) ) mod m          [Xe2] sec. 4.2, on the magnitude
  *
- * and at most four limbs are not 0, so that the sum is below 4 * 2^21 * 255 < 2^31.
- * Written once for C11, CUDA C and OpenCL C.
+ * and at most four limbs are not 0, so that the sum is below 4 * 2^21 * 255 < 2^31 for m <= 256, and below
+ * 2^39 for m <= 2^16. Written once for C11, CUDA C and OpenCL C.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -74,7 +74,7 @@ static inline uint32_t ozg_mod_negate(uint32_t r, uint32_t m)
 
 /*
  * The symmetric residue in [-h, m - 1 - h], h = floor((m - 1) / 2), of r in [0, m). It fits an int8 for m <
- * 256; for m = 256 the residue 128 is stored as -128, which is in the same class.
+ * 256; for m = 256 the residue 128 is stored as -128, which is in the same class. Likewise int16 and 2^16.
  */
 static inline int32_t ozg_symmetric(uint32_t r, uint32_t m)
 {
@@ -82,9 +82,9 @@ static inline int32_t ozg_symmetric(uint32_t r, uint32_t m)
 }
 
 /*
- * ozg_mod_sum() - (old + sum) mod m for old in [0, m) and a 32-bit signed sum. offset = -2^31 mod m in [0, m)
- * repays the 2^31 that makes the sum unsigned. For m = 256 the sum may have wrapped: 2^32 is a multiple of
- * 256.
+ * ozg_mod_sum() - (old + sum) mod m for old in [0, m) and a 32-bit signed sum. offset = -2^31 mod m in [0,
+ * m) repays the 2^31 that makes the sum unsigned. For m = 256 and 2^16 the sum may have wrapped: 2^32 is a
+ * multiple of both.
  */
 static inline uint32_t ozg_mod_sum(uint32_t old, int32_t sum, uint32_t m, uint32_t inv, uint32_t offset)
 {

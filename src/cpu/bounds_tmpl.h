@@ -514,7 +514,8 @@ VEC vec64 bound_of(const factors *a, const factors *b, shifts s)
 }
 
 /* VEC_LANES rows against a column of width w. Only lines of zeros, whose factors are 0, have a width <= 0. */
-VEC void bounds_of_rows(const ozg_lines *rows, int64_t i, const factors *column, vec w, uint64_t *bound)
+VEC void bounds_of_rows(const ozg_lines *rows, int64_t i, const factors *column, vec w, uint64_t *bound,
+                        int32_t *larger_w, int32_t *smaller_w)
 {
     const factors even = {vec_load(rows->x1 + i), vec_load(rows->x2 + i), vec_load(rows->xmax + i),
                           vec_load(rows->r1 + i), vec_load(rows->r2 + i), vec_load(rows->rmax + i)};
@@ -524,6 +525,8 @@ VEC void bounds_of_rows(const ozg_lines *rows, int64_t i, const factors *column,
     const shifts s = {vec_min(vec_sub(larger, w), most), vec_min(vec_sub(larger, w_row), most),
                       vec_min(larger, most)};
 
+    vec_store(larger_w, larger);
+    vec_store(smaller_w, vec_sub(vec_add(w_row, w), larger));
     vec64_store_in_turn(bound, bound_of(&even, column, even_shifts(&s)),
                         bound_of(&odd, column, odd_shifts(&s)));
 }
@@ -555,7 +558,8 @@ static ozg_lines copy_rows(copied_rows *to, const ozg_lines *a, int64_t i, int c
     return l;
 }
 
-TARGET void STAGE(bounds)(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound)
+TARGET void STAGE(bounds)(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound,
+                          int32_t *most, int32_t *least)
 {
     const factors column = {vec64_set1(b->x1), vec64_set1(b->x2), vec64_set1(b->xmax),
                             vec64_set1(b->r1), vec64_set1(b->r2), vec64_set1(b->rmax)};
@@ -563,14 +567,37 @@ TARGET void STAGE(bounds)(const ozg_lines *a, int64_t i, int count, const ozg_fa
     int e = 0;
 
     for (; e + VEC_LANES <= count; e += VEC_LANES)
-        bounds_of_rows(a, i + e, &column, w, bound + e);
+        bounds_of_rows(a, i + e, &column, w, bound + e, most + e, least + e);
     if (e < count) {
         uint64_t all[VEC_LANES];
+        int32_t all_most[VEC_LANES], all_least[VEC_LANES];
         copied_rows rows;
         const ozg_lines some = copy_rows(&rows, a, i + e, count - e);
 
-        bounds_of_rows(&some, 0, &column, w, all);
+        bounds_of_rows(&some, 0, &column, w, all, all_most, all_least);
         memcpy(bound + e, all, (size_t)(count - e) * sizeof *bound);
+        memcpy(most + e, all_most, (size_t)(count - e) * sizeof *most);
+        memcpy(least + e, all_least, (size_t)(count - e) * sizeof *least);
+    }
+}
+
+/* ozg_bound_fits() for a whole strip: one side or the other is shifted to the right. */
+TARGET void STAGE(passes)(const uint64_t *bound, const int32_t *shift, uint32_t f, const uint64_t *floors,
+                          int c, uint8_t *pass)
+{
+    const vec64 zero = vec64_set1(0), one = vec64_set1(1), factor = vec64_set1(f);
+    uint64_t lane[LANES64];
+
+    for (int e = 0; e < OZG_STRIP; e += LANES64) {
+        const vec64 right = vec64_mul_low(vec64_shift_right(vec_load(floors + e), c), factor);
+        const vec64 s = vec64_load_i32(shift + e), left = vec64_negative(s);
+        const vec64 down = vec64_min(vec64_and(left, vec64_sub(zero, s)), vec64_set1(55)); /* bound < 2^51 */
+        const vec64 up = vec64_sub(vec64_add(vec_load(bound + e), vec64_shift_left_by(one, down)), one);
+
+        vec_store(lane, vec64_sub(vec64_shift_right_by(right, vec64_clear(left, s)),
+                                  vec64_shift_right_by(up, down)));
+        for (int q = 0; q < LANES64; q++)
+            pass[e + q] = lane[q] >> 63 == 0;
     }
 }
 

@@ -19,10 +19,17 @@ static void multiply(const ceilings_job *job, int64_t panel_a, int64_t panel_b, 
                      int32_t *sums)
 {
     const ozg_kernel *kernel = job->st->kernel;
+    const size_t of_a = (size_t)(kernel->a.lines * kernel->a.word),
+                 of_b = (size_t)(kernel->b.lines * kernel->b.word);
     const unsigned char *a = job->a->base + (size_t)x * job->a->plane + (size_t)panel_a * job->a->panel;
     const unsigned char *b = job->b->base + (size_t)y * job->b->plane + (size_t)panel_b * job->b->panel;
 
-    kernel->product((job->count + kernel->a.step - 1) / kernel->a.step, a, b, add, sums);
+    for (int64_t p = 0; p < job->count; p += OZG_K_BLOCK) {
+        const int64_t count = ozg_min64(OZG_K_BLOCK, job->count - p);
+
+        kernel->product(job->st->rns, job->st->rns->nmod, (count + kernel->a.step - 1) / kernel->a.step,
+                        a + (size_t)p * of_a, b + (size_t)p * of_b, add || p > 0, sums);
+    }
 }
 
 /* One micro-tile: |A||B|, for complex operands the larger of |Ar||Br| + |Ai||Bi| and |Ar||Bi| + |Ai||Br|. */

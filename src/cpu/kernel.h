@@ -13,11 +13,15 @@ enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4 };
 
 /*
  * ozg_product_fn - acc[j * mr + i] (+)= sum_p a(i, p) b(j, p) over steps * step elements of one micro-panel
- * of A (mr lines) and one of B (nr lines), exact in 32 bits; a modulus of 256 may wrap. add: to what acc
- * holds, else acc is overwritten. acc and both panels are 64-byte aligned where steps begin at a multiple of
- * 64 elements.
+ * of A (mr lines) and one of B (nr lines), residues mod m_l. add: to what acc holds, else acc is overwritten.
+ * 8-bit residues: exact in 32 bits; a modulus of 256 may wrap. 16-bit residues, at most OZG_K_BLOCK elements:
+ * some number of the class of the sum mod m_l, in size at most 2^15 (|c| + 1), c = ozg_fold_factor(m_l), if
+ * what is added to is of that size; any 32-bit number for m_l = 2^16. l = rns->nmod: the sum
+ * itself, which fits 32 bits (floors, ceilings). acc and both panels are 64-byte aligned
+ * where steps begin at a multiple of 64 elements.
  */
-typedef void ozg_product_fn(int64_t steps, const void *a, const void *b, int add, int32_t *acc);
+typedef void ozg_product_fn(const ozg_rns *rns, int l, int64_t steps, const void *a, const void *b, int add,
+                            int32_t *acc);
 
 /*
  * ozg_state_fn - on = 1 before, on = 0 after any number of products on one thread: sets up and gives back
@@ -76,19 +80,21 @@ typedef void ozg_floors_fn(const ozg_layout *layout, int complex_, const ozg_bat
                            size_t plane);
 
 /*
- * ozg_reduce_fn - the residues mod m_l of a micro-tile: residue (+)= sum mod m_l for mr rows of `columns`
- * columns; sums are those of ozg_product_fn. Real: re from sums[0]. Complex, from the products P0 = Re Re, P1
- * = Im Im, P2 = (Re + Im)(Re + Im):  re = P0 - P1, im = P2 - P0 - P1. [Xe2] sec. 5. first: overwrite.
+ * ozg_reduce_fn - the residues mod m_l of a micro-tile, words of rns->word bytes: residue (+)= sum mod m_l
+ * for mr rows of `columns` columns, ld words apart; sums are those of ozg_product_fn. Real: re from
+ * sums[0]. Complex, from the products P0 = Re Re, P1 = Im Im, P2 = (Re + Im)(Re + Im):  re = P0 - P1, im =
+ * P2 - P0 - P1. [Xe2] sec. 5. first: overwrite. With 8-bit residues, and for m_l = 2^16, sums are any
+ * numbers; else |sum| <= 2^30, which is far above the 2^15 (|c| + 1) of ozg_product_fn.
  */
 typedef void ozg_reduce_fn(const ozg_rns *rns, int l, int complex_, int mr, int columns, int first,
-                           const int32_t *const sums[3], uint8_t *re, uint8_t *im, int64_t ld);
+                           const int32_t *const sums[3], void *re, void *im, int64_t ld);
 
 /*
- * ozg_crt_fn - c^ of OZG_STRIP rows of a column: residues mod m_l at residues + l plane; c^ in two's
- * complement, 64-bit word w of row e in out[w][e], rns->nword words. Needs |c^| <= 0.49 M. [Xe2] sec. 4.4.
+ * ozg_crt_fn - c^ of OZG_STRIP rows of a column: residues mod m_l, words of rns->word bytes, at residues + l
+ * plane (bytes); c^ in two's complement, 64-bit word w of row e in out[w][e], rns->nword words. Needs |c^| <=
+ * floor(M/2) - floor(M/64), M of the canonical moduli: a little more than 0.48 M. [Xe2] sec. 4.4.
  */
-typedef void ozg_crt_fn(const ozg_rns *rns, const uint8_t *residues, size_t plane,
-                        uint64_t (*out)[OZG_STRIP]);
+typedef void ozg_crt_fn(const ozg_rns *rns, const void *residues, size_t plane, uint64_t (*out)[OZG_STRIP]);
 
 /*
  * ozg_round_fn - the usual rounding, alpha = +-2^q and beta = 0: out[e] = bits of RN((-1)^negate c^
@@ -106,11 +112,20 @@ typedef void ozg_doubt_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const
                           const uint64_t *bound, const int32_t *shift, uint8_t *doubt);
 
 /*
- * ozg_bounds_fn - bound[e] = ozg_bound() of row i + e of A and of a column b, for e < count <= OZG_STRIP.
+ * ozg_bounds_fn - bound[e] = ozg_bound() of row i + e of A and of a column b, most[e] and least[e] the larger and
+ * the smaller of their widths, for e < count <= OZG_STRIP.
  */
-typedef void ozg_bounds_fn(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound);
+typedef void ozg_bounds_fn(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound,
+                           int32_t *most, int32_t *least);
 
-/* A micro-kernel with the stages that go with it. */
+/*
+ * ozg_passes_fn - pass[e] = bound[e] 2^shift[e] <= f (floors[e] >> c) for OZG_STRIP rows (ozg_bound_fits), with
+ * bound[e] < 2^51, f <= 2^17 and floors[e] >> c below 2^31.
+ */
+typedef void ozg_passes_fn(const uint64_t *bound, const int32_t *shift, uint32_t f, const uint64_t *floors,
+                           int c, uint8_t *pass);
+
+/* A micro-kernel with the stages that go with it: split, reduce and crt take systems of its word, a.word. */
 typedef struct ozg_kernel {
     const char *name;
     unsigned isa; /* all of these must be present */
@@ -130,6 +145,7 @@ typedef struct ozg_kernel {
     ozg_round_fn *round;
     ozg_bounds_fn *bounds;
     ozg_doubt_fn *doubt;
+    ozg_passes_fn *passes;
 } ozg_kernel;
 
 /* mr divides OZG_STRIP: a micro-tile never leaves the padded rows of the residues. */

@@ -6,14 +6,14 @@
 #include "cpu/stages.h"
 
 static const ozg_kernel kernels[] = {
-#define OZG_KERNEL(name, needs, rate, element_ns, mr, a_kr, a_word, a_nonneg, nr, b_kr, b_word, step,        \
-                   product, state, stages)                                                                   \
+#define OZG_KERNEL(name, needs, rate, element_ns, word, mr, a_kr, a_nonneg, nr, b_kr, step, product, state,  \
+                   stages)                                                                                   \
     {name,                                                                                                   \
      needs,                                                                                                  \
      rate,                                                                                                   \
      element_ns,                                                                                             \
-     {mr, a_kr, step, a_word, a_nonneg},                                                                     \
-     {nr, b_kr, step, b_word, 0},                                                                            \
+     {mr, a_kr, step, word, a_nonneg},                                                                       \
+     {nr, b_kr, step, word, 0},                                                                              \
      product,                                                                                                \
      state,                                                                                                  \
      ozg_scale_##stages,                                                                                     \
@@ -25,7 +25,8 @@ static const ozg_kernel kernels[] = {
      ozg_crt_##stages,                                                                                       \
      ozg_round_##stages,                                                                                     \
      ozg_bounds_##stages,                                                                                    \
-     ozg_doubt_##stages},
+     ozg_doubt_##stages,                                                                                     \
+     ozg_passes_##stages},
 #include "cpu/kernels.inc"
 #undef OZG_KERNEL
 };

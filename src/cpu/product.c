@@ -1,7 +1,7 @@
 /*
  * product.c - the product stage in tasks: one modulus and one block of C each.
  *
- * A task keeps its exact 32-bit sums in scratch memory while it goes along k in steps of K_BLOCK, so that a
+ * A task keeps its 32-bit sums in scratch memory while it goes along k in steps of K_BLOCK, so that a
  * micro-panel of A and one of B stay in the first-level cache and a block of A in the second, and reduces
  * them once at the end.
  *
@@ -10,7 +10,7 @@
 #include "cpu/parts.h"
 #include "parallel.h"
 
-#define K_BLOCK 512 /* a multiple of every step */
+#define K_BLOCK OZG_K_BLOCK /* a multiple of every step */
 
 typedef struct product_job {
     const ozg_stage *st;
@@ -44,28 +44,38 @@ static void prefetch(const unsigned char *from, const unsigned char *to)
 #endif
 }
 
-/* Elements [p, p + count) of one operand: where its panels begin, and the bytes of one panel that come next
- * along k. */
+/* Elements of one operand: where its panels begin, and how far behind the bytes are that come next. */
 typedef struct run {
     const unsigned char *base;
-    size_t panel, bytes, next;
+    size_t panel, ahead, next;
 } run;
 
-static run run_of(const ozg_planes *planes, const ozg_layout *layout, size_t plane, int64_t p0, int64_t p,
-                  int64_t count, int64_t left)
+/*
+ * Elements [p, p + count) of the plane of modulus l. What comes next is the next step along k, or after the
+ * last one the first of the modulus that this thread takes next, most likely.
+ */
+static run run_of(const product_job *job, const ozg_planes *planes, const ozg_layout *layout, int64_t p0,
+                  int product, int l, int64_t p, int64_t count)
 {
+    const int n = job->st->rns->nmod, next_l = l + job->st->threads;
     const size_t element = (size_t)(layout->lines * layout->word);
+    const size_t plane =
+        (size_t)(l < n ? product * n + l : (job->st->scalars.complex_ ? 3 : 1) * n + product);
+    const int64_t left = job->count - p - count;
     run r = {planes->base + plane * planes->plane + (size_t)(p0 + p) * element, planes->panel,
-             (size_t)count * element, 0};
+             (size_t)count * element, (size_t)ozg_min64(left, K_BLOCK) * element};
 
-    r.next = (size_t)ozg_min64(left, K_BLOCK) * element;
+    if (left == 0 && next_l < n) {
+        r.ahead = (size_t)job->st->threads * planes->plane - (size_t)p * element;
+        r.next = (size_t)ozg_min64(job->count, K_BLOCK) * element;
+    }
     return r;
 }
 
 /* The share q of n of what comes next in panel number `panel`. */
 static void prefetch_share(const run *r, int64_t panel, int64_t q, int64_t n)
 {
-    const unsigned char *next = r->base + (size_t)panel * r->panel + r->bytes;
+    const unsigned char *next = r->base + (size_t)panel * r->panel + r->ahead;
 
     prefetch(next + r->next * (size_t)q / (size_t)n, next + r->next * (size_t)(q + 1) / (size_t)n);
 }
@@ -82,10 +92,8 @@ static void multiply(const product_job *job, const block *at, int product, int64
     const int64_t mr = kernel->a.lines, nr = kernel->b.lines,
                   steps = (count + kernel->a.step - 1) / kernel->a.step;
     const int64_t panels_a = (at->i1 - at->i0 + mr - 1) / mr, panels_b = (at->j1 - at->j0 + nr - 1) / nr;
-    const int nmod = job->st->rns->nmod, parts = job->st->scalars.complex_ ? 3 : 1;
-    const size_t plane = (size_t)(at->l < nmod ? product * nmod + at->l : parts * nmod + product);
-    const run a = run_of(job->a, &kernel->a, plane, job->a_p0, p, count, job->count - p - count);
-    const run b = run_of(job->b, &kernel->b, plane, job->b_p0, p, count, job->count - p - count);
+    const run a = run_of(job, job->a, &kernel->a, job->a_p0, product, at->l, p, count);
+    const run b = run_of(job, job->b, &kernel->b, job->b_p0, product, at->l, p, count);
 
     for (int64_t j = 0; j < panels_b; j++)
         for (int64_t i = 0; i < panels_a; i++, sums += micro_tile_size(kernel)) {
@@ -93,20 +101,19 @@ static void multiply(const product_job *job, const block *at, int product, int64
 
             prefetch_share(&a, panel_a, j, panels_b);
             prefetch_share(&b, panel_b, i, panels_a);
-            kernel->product(steps, a.base + (size_t)panel_a * a.panel, b.base + (size_t)panel_b * b.panel,
-                            p > 0, sums);
+            kernel->product(job->st->rns, at->l, steps, a.base + (size_t)panel_a * a.panel,
+                            b.base + (size_t)panel_b * b.panel, p > 0, sums);
         }
 }
 
 /*
- * The sums of a micro-tile of floors into L, in units of 2^c: at most 127^2 k' 2^-c < 2^30. Complex, from P0,
- * P1 and P2 as in 3M:  |Re Re| + |Im Im| = P0 + P1,  |Re Im| + |Im Re| = P2 - P0 - P1.
+ * The sums of a micro-tile of floors, at most 127^2 k'. Complex, from P0, P1 and P2 as in 3M:
+ *     |Re Re| + |Im Im| = P0 + P1,  |Re Im| + |Im Re| = P2 - P0 - P1.
  */
-static void add_floors(const product_job *job, int columns, const int32_t *const sums[3], uint32_t *re,
-                       uint32_t *im)
+static void add_floors(const product_job *job, int columns, const int32_t *const sums[3], int64_t at)
 {
     const int mr = job->st->kernel->a.lines, complex_ = job->st->scalars.complex_;
-    const int c = ozg_bound_unit(job->st->length);
+    uint64_t *re = job->out->floors + at, *im = re + (complex_ ? job->out->numbers : 0);
 
     for (int j = 0; j < columns; j++)
         for (int i = 0; i < mr; i++) {
@@ -114,9 +121,9 @@ static void add_floors(const product_job *job, int columns, const int32_t *const
                            p1 = complex_ ? (uint32_t)sums[1][j * mr + i] : 0;
             const int64_t to = i + j * job->out->ld;
 
-            re[to] = (job->first ? 0 : re[to]) + ((p0 + p1) >> c);
+            re[to] = (job->first ? 0 : re[to]) + p0 + p1;
             if (complex_)
-                im[to] = (job->first ? 0 : im[to]) + (((uint32_t)sums[2][j * mr + i] - p0 - p1) >> c);
+                im[to] = (job->first ? 0 : im[to]) + (uint32_t)sums[2][j * mr + i] - p0 - p1;
         }
 }
 
@@ -126,22 +133,22 @@ static void reduce(const product_job *job, const block *at, int64_t size)
     const ozg_kernel *kernel = job->st->kernel;
     const int complex_ = job->st->scalars.complex_, mr = kernel->a.lines, nr = kernel->b.lines;
     const int32_t *sums = at->sums;
-    uint8_t *re = job->out->base + (size_t)at->l * job->out->plane;
-    uint8_t *im = re + (complex_ ? (size_t)job->st->rns->nmod * job->out->plane : 0);
-    uint32_t *floors = job->out->floors;
+    const int nmod = job->st->rns->nmod;
+    unsigned char *re = job->out->base + (size_t)at->l * job->out->plane;
+    unsigned char *im = re + (complex_ ? (size_t)nmod * job->out->plane : 0);
 
     for (int64_t j = at->j0; j < at->j1; j += nr)
         for (int64_t i = at->i0; i < at->i1; i += mr, sums += micro_tile_size(kernel)) {
             const int32_t *const three[3] = {sums, complex_ ? sums + size : sums,
                                              complex_ ? sums + 2 * size : sums};
-            const int64_t to = i + j * job->out->ld;
+            const int64_t to = i + j * job->out->ld, byte = to * job->st->rns->word;
             const int columns = (int)ozg_min64(nr, at->j1 - j);
 
-            if (at->l < job->st->rns->nmod)
-                kernel->reduce(job->st->rns, at->l, complex_, mr, columns, job->first, three, re + to,
-                               im + to, job->out->ld);
+            if (at->l < nmod)
+                kernel->reduce(job->st->rns, at->l, complex_, mr, columns, job->first, three, re + byte,
+                               im + byte, job->out->ld);
             else
-                add_floors(job, columns, three, floors + to, floors + to + (complex_ ? job->out->plane : 0));
+                add_floors(job, columns, three, to);
         }
 }
 
@@ -149,11 +156,12 @@ static void product_task(void *arg, int64_t task, int thread)
 {
     const product_job *job = arg;
     const ozg_kernel *kernel = job->st->kernel;
-    const int64_t blocks = job->row_blocks * job->column_blocks, number = task % blocks;
+    const int planes = job->st->rns->nmod + (job->st->kind == OZG_BY_NATIVE);
+    const int64_t number = task / planes;
     const int64_t size = ozg_product_sums(kernel, job->block_rows, job->block_columns);
     block at;
 
-    at.l = (int)(task / blocks);
+    at.l = (int)(task % planes); /* all moduli of a block one after another */
     at.i0 = number % job->row_blocks * job->block_rows;
     at.i1 = ozg_min64(at.i0 + job->block_rows, job->rows);
     at.j0 = number / job->row_blocks * job->block_columns;

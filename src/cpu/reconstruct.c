@@ -155,6 +155,21 @@ static int is_doubtful(const reconstruct_job *job, const strip *s, int e, uint64
     return s->tests && s->bound[e] && (bits & inf) == inf;
 }
 
+/* Marks such rows. One more in the lowest bit of the exponent carries out of that of an infinity. */
+static void mark_doubtful(const reconstruct_job *job, strip *s, const uint64_t *bits)
+{
+    const int single = job->st->scalars.single;
+    const uint64_t inf = single ? UINT64_C(0x7f800000) : OZG_F64_INF, one = UINT64_C(1) << (single ? 23 : 52);
+    uint64_t any = 0;
+
+    for (int e = 0; e < OZG_STRIP; e++)
+        any |= (bits[e] & inf) + one;
+    if ((any & (inf + one)) == 0 || !s->tests)
+        return;
+    for (int e = 0; e < s->count; e++)
+        s->failed[e] |= (uint8_t)is_doubtful(job, s, e, bits[e]);
+}
+
 /* ---- an entry in general ------------------------------------------------------------------------ */
 
 /* The component of the strip, moved down (-1), up (1) or not at all (0), as a value. 0: the bound does not fit.
@@ -217,8 +232,7 @@ static void round_entry(const reconstruct_job *job, strip *s, int e)
 /* The D of the rows; rows that do not exist are rounded too: they become 0. */
 static void set_rows(const reconstruct_job *job, strip *s, int part, int32_t *d)
 {
-    for (int e = 0; e < s->count; e++)
-        d[e] = job->a->d[s->i + e];
+    memcpy(d, job->a->d + s->i, (size_t)s->count * sizeof *d);
     for (int e = s->count; e < OZG_STRIP; e++) {
         d[e] = s->shift[e] = 0;
         s->bound[e] = 0;
@@ -260,6 +274,36 @@ static void round_component(const reconstruct_job *job, strip *s, int part, int 
             s->failed[e] = (uint8_t)!ends_agree(job, s, e, part, exponent);
 }
 
+/* The rows of the strip are stored one after the other. */
+static int is_contiguous(const reconstruct_job *job, const strip *s)
+{
+    const int64_t *index = job->a->index; /* rises within a part (apart.h) */
+
+    return !index || index[s->i + s->count - 1] - index[s->i] == s->count - 1;
+}
+
+/* All rows that are neither done nor to be computed exactly. */
+static void store_strip(const reconstruct_job *job, const strip *s, uint64_t (*bits)[OZG_STRIP])
+{
+    const int single = job->st->scalars.single, parts = 1 + job->st->scalars.complex_;
+    const int whole = is_contiguous(job, s);
+    const int64_t first = index_of(job, s, 0);
+    void *const c = job->c;
+    int left = 0;
+
+    for (int e = 0; e < s->count; e++)
+        left |= s->done[e] | s->failed[e];
+    if (!left && !single && parts == 1 && whole) {
+        memcpy((char *)c + 8 * first, bits[0], (size_t)s->count * 8);
+        return;
+    }
+    for (int part = 0; part < parts; part++)
+        for (int e = 0; e < s->count; e++)
+            if (!left || (!s->done[e] && !s->failed[e]))
+                ozg_store_bits(c, single, (whole ? first + e : index_of(job, s, e)) * parts + part,
+                               bits[part][e]);
+}
+
 /*
  * alpha = +-2^q and beta = 0 or +-2^r, both real: the components of a complex C do not mix, and C joins c^
  * where it is a multiple of its unit. Rows for which it is not are rounded in general.
@@ -276,13 +320,9 @@ static void round_strip(const reconstruct_job *job, strip *s)
             round_entry(job, s, e);
     for (int part = 0; part <= scalars->complex_; part++)
         round_component(job, s, part, tested, bits[part]);
-    for (int e = 0; e < s->count; e++) {
-        const uint64_t both[2] = {bits[0][e], scalars->complex_ ? bits[1][e] : 0};
-
-        s->failed[e] |= (uint8_t)(is_doubtful(job, s, e, both[0]) | is_doubtful(job, s, e, both[1]));
-        if (!s->done[e] && !s->failed[e])
-            ozg_entry_store(scalars, job->c, index_of(job, s, e), both);
-    }
+    for (int part = 0; part <= scalars->complex_; part++)
+        mark_doubtful(job, s, bits[part]);
+    store_strip(job, s, bits);
 }
 
 /* +-2^q, or 0 if that is allowed */
@@ -315,40 +355,47 @@ static int passes_value(const reconstruct_job *job, const strip *s, int e, int p
                                   job->st->scalars.single, ozg_bound_unit(job->st->length), most);
 }
 
-/* Native grade of row e: all components. floors: L of the row. */
-static int passes_native(const reconstruct_job *job, const strip *s, int e, const uint32_t *floors,
-                         int32_t least, int32_t most)
+/* Marks the rows that fail native grade. floors: sums of the strip's first row; least: the smaller widths. */
+static void test_native(const reconstruct_job *job, strip *s, const uint64_t *floors, const int32_t *least)
 {
     const ozg_scalars *scalars = &job->st->scalars;
     const int c = ozg_bound_unit(job->st->length);
-    int passes = 1;
+    const int32_t base = ozg_bound_shift(scalars->single, scalars->complex_, c);
+    int32_t shift[OZG_STRIP];
+    uint8_t pass[OZG_STRIP];
 
-    for (int part = 0; part <= scalars->complex_; part++)
-        passes =
-            passes && (ozg_bound_passes(s->bound[e], job->factor, floors[part ? (int64_t)job->in->plane : 0],
-                                        scalars->single, scalars->complex_, c, least) ||
-                       passes_value(job, s, e, part, most));
-    return passes;
+    for (int e = 0; e < OZG_STRIP; e++)
+        shift[e] = base - least[e];
+    for (int part = 0; part <= scalars->complex_; part++) {
+        job->st->kernel->passes(s->bound, shift, job->factor, floors + (part ? job->in->numbers : 0), c,
+                                pass);
+        for (int e = 0; e < s->count; e++)
+            if (!pass[e] && !s->done[e] && !s->failed[e])
+                s->failed[e] = (uint8_t)!passes_value(job, s, e, part, s->shift[e] + 32 - 2 * c);
+    }
 }
 
-/* Bounds of all rows; marks those that the test of native grade fails. Returns how many were tested. */
-static int set_bounds(const reconstruct_job *job, strip *s, const uint32_t *floors)
+/* Bounds of all rows, and the test of native grade. Returns how many are above 0. */
+static int set_bounds(const reconstruct_job *job, strip *s, const uint64_t *floors)
 {
     const ozg_stage *st = job->st;
-    const int native = st->kind == OZG_BY_NATIVE, unit = ozg_bound_unit(st->length);
     const ozg_factors column = ozg_factors_of(job->b, s->j);
+    const int32_t unit = 2 * ozg_bound_unit(st->length) - 32;
+    int32_t most[OZG_STRIP] = {0}, least[OZG_STRIP] = {0};
+    uint64_t any = 0;
     int tests = 0;
 
-    st->kernel->bounds(job->a, s->i, s->count, &column, s->bound);
-    for (int e = 0; e < s->count; e++) {
-        const int32_t w = job->a->d[s->i + e] + job->a->e[s->i + e];
-        const int32_t least = w < column.w ? w : column.w, most = w < column.w ? column.w : w;
-
-        s->shift[e] = most + 2 * unit - 32;
-        tests += !s->done[e] && s->bound[e];
-        if (native && !s->done[e])
-            s->failed[e] = (uint8_t)!passes_native(job, s, e, floors + e, least, most);
+    for (int e = s->count; e < OZG_STRIP; e++)
+        s->bound[e] = 0;
+    st->kernel->bounds(job->a, s->i, s->count, &column, s->bound, most, least);
+    for (int e = 0; e < OZG_STRIP; e++) {
+        s->shift[e] = most[e] + unit;
+        any |= s->bound[e];
     }
+    for (int e = 0; any && e < s->count; e++)
+        tests += !s->done[e] && s->bound[e];
+    if (st->kind == OZG_BY_NATIVE && tests)
+        test_native(job, s, floors, least);
     return tests;
 }
 
@@ -407,12 +454,11 @@ static void open_strip(const reconstruct_job *job, strip *s, int64_t at)
     const ozg_stage *st = job->st;
 
     for (int part = 0; part <= st->scalars.complex_; part++)
-        st->kernel->crt(st->rns, job->in->base + at + (size_t)(part * st->rns->nmod) * job->in->plane,
+        st->kernel->crt(st->rns,
+                        job->in->base + at * st->rns->word + (size_t)(part * st->rns->nmod) * job->in->plane,
                         job->in->plane, s->word[part]);
-    for (int e = 0; e < s->count; e++) {
-        s->done[e] = job->a->special[s->i + e];
-        s->failed[e] = 0;
-    }
+    memcpy(s->done, job->a->special + s->i, (size_t)s->count);
+    memset(s->failed, 0, sizeof s->failed);
     s->tests = 0;
     if (st->kind == OZG_BY_NATIVE || st->kind == OZG_BY_ROUNDED)
         s->tests = set_bounds(job, s, job->in->floors ? job->in->floors + at : NULL);

@@ -38,7 +38,7 @@ static void gather_line(const split_job *job, int64_t line, int64_t p, ozg_batch
 {
     const ozg_view *v = &job->all->view;
     const int single = ozg_type_single(v->type), complex_ = ozg_type_complex(v->type), kr = job->layout->kr;
-    const int32_t bits = job->st->rns ? OZG_FLOOR_BITS(complex_) : OZG_CEILING_BITS;
+    const int32_t bits = job->st->ceilings ? OZG_CEILING_BITS : OZG_FLOOR_BITS(complex_);
     const int64_t left = line < job->lines ? job->count - p : 0;
     const int here = left > kr ? kr : left > 0 ? (int)left : 0;
     int64_t index =
@@ -73,7 +73,12 @@ static void gather_inner(const split_job *job, const piece *at, ozg_batch *batch
     for (int g = 0; g < at->groups; g++, out += lines * kr) {
         const uint64_t *x = (const uint64_t *)job->all->view.x + first + (job->p0 + at->p + g * kr) * step;
 
-        if (step == 1)
+        if (kr == 2)
+            for (int i = 0; i < lines; i++) {
+                out[2 * i] = x[i * line_stride];
+                out[2 * i + 1] = x[i * line_stride + step];
+            }
+        else if (step == 1)
             for (int i = 0; i < lines; i++)
                 for (int q = 0; q < kr; q++)
                     out[i * kr + q] = x[i * line_stride + q];
@@ -101,8 +106,22 @@ static void gather_apart(const split_job *job, const piece *at, ozg_batch *batch
         }
 }
 
-/* The batch of a piece. `like` is the piece that the batch held before: its d and s may serve
- * again. */
+/* d and s of a piece whose lines all exist. */
+static void gather_d(const split_job *job, int64_t line0, const piece *at, ozg_batch *batch)
+{
+    const int32_t *d = job->all->d + job->i0 + line0, *exponent = job->all->e + job->i0 + line0;
+    const int32_t bits = job->st->ceilings ? OZG_CEILING_BITS : OZG_FLOOR_BITS(0); /* pieces are real */
+    const int kr = job->layout->kr;
+
+    for (int g = 0, e = 0; g < at->groups; g++)
+        for (int i = 0; i < at->lines; i++)
+            for (int q = 0; q < kr; q++, e++) {
+                batch->d[e] = d[i];
+                batch->s[e] = exponent[i] == OZG_E_NONE ? OZG_E_NONE : bits - exponent[i];
+            }
+}
+
+/* The batch of a piece. `like` is the piece that the batch held before: its d and s may serve again. */
 static void gather(const split_job *job, const piece *at, const piece *like, ozg_batch *batch)
 {
     const int kr = job->layout->kr;
@@ -112,11 +131,14 @@ static void gather(const split_job *job, const piece *at, const piece *like, ozg
                       at->p + at->groups * kr <= job->count;
 
     batch->count = at->groups * at->lines * kr;
-    if (inner && like->lines == at->lines && like->line == at->line && like->groups == at->groups) {
+    if (inner) {
+        if (like->lines != at->lines || like->line != at->line || like->groups < at->groups)
+            gather_d(job, line0, at, batch);
         if (job->all->index)
             gather_apart(job, at, batch);
         else
             gather_inner(job, at, batch);
+        pad_batch(batch);
         return;
     }
     for (int g = 0, e = 0; g < at->groups; g++)
@@ -132,7 +154,7 @@ static void split_batch(const split_job *job, const ozg_batch *batch, unsigned c
     const int complex_ = st->scalars.complex_;
     const size_t plane = job->out->plane;
 
-    if (!st->rns) {
+    if (st->ceilings) {
         ozg_ceilings(job->layout, complex_, batch, out, plane);
         return;
     }
@@ -140,6 +162,16 @@ static void split_batch(const split_job *job, const ozg_batch *batch, unsigned c
     if (st->kind == OZG_BY_NATIVE)
         st->kernel->floors(job->layout, complex_, batch,
                            out + (size_t)(st->rns->nmod * (complex_ ? 3 : 1)) * plane, plane);
+}
+
+/* Groups of a batch: as many as fit, but such that the batch is whole sixteens, if it can be. */
+static int whole_groups(int size, int groups)
+{
+    int whole = groups;
+
+    while (whole > 1 && whole * size % 16)
+        whole--;
+    return whole > 1 ? whole : groups > 1 ? groups : 1;
 }
 
 static void split_task(void *arg, int64_t task, int thread)
@@ -150,7 +182,8 @@ static void split_task(void *arg, int64_t task, int thread)
     const int64_t end = ozg_min64(begin + SPLIT_ELEMENTS, (job->count + step - 1) / step * step);
     const int fit = OZG_SPLIT_BATCH / layout->kr; /* lines of one group in a batch */
     const int lines = fit < layout->lines ? fit : layout->lines, groups = fit / layout->lines;
-    piece at = {task / job->blocks, begin, 0, lines, groups > 1 ? groups : 1}, like = {0, 0, 0, 0, 0};
+    piece at = {task / job->blocks, begin, 0, lines, whole_groups(lines * layout->kr, groups)};
+    piece like = {0, 0, 0, 0, 0};
     unsigned char *out =
         job->out->base + (size_t)at.panel * job->out->panel + (size_t)(begin * layout->lines * layout->word);
     ozg_batch batch;

@@ -10,11 +10,12 @@
 static uint32_t residue(const ozg_rns *rns, int l, int limbs, uint64_t bits, int32_t d)
 {
     ozg_scaled z = ozg_scale_bits(bits, d);
-    uint32_t v = 0, r;
+    uint64_t v = 0;
+    uint32_t r;
 
     for (int i = 0; i < limbs; i++)
-        v += ozg_limb(z.mant, z.shift, i) * rns->power[l][i];
-    r = ozg_mod(v, rns->m[l], rns->inv[l]);
+        v += (uint64_t)ozg_limb(z.mant, z.shift, i) * rns->power[l][i];
+    r = (uint32_t)(v % rns->m[l]);
     return z.neg ? ozg_mod_negate(r, rns->m[l]) : r;
 }
 

@@ -10,6 +10,16 @@
 #include "arith/residue.h"
 #include "cpu/kernel.h"
 
+/*
+ * x^ in signed digits of 15 bits, (-1)^neg sum_i u_i 2^(15 i), two of them in the halves of each 32-bit
+ * number: digit pair i of element e in pair[i][at], where at = e or another number of the same sixteen, as
+ * vec64_store_pairs() has it. Of a number of 53 bits at most five digits are not 0.
+ */
+#define OZG_DIGIT_BITS 15
+typedef struct ozg_digits {
+    uint32_t pair[OZG_SPLIT_PAIRS][OZG_SPLIT_BATCH];
+} ozg_digits;
+
 ozg_scale_fn ozg_scale_ref, ozg_scale_avx2, ozg_scale_avx512;
 ozg_norms_fn ozg_norms_ref, ozg_norms_avx2, ozg_norms_avx512;
 ozg_residuals_fn ozg_residuals_ref, ozg_residuals_avx2, ozg_residuals_avx512;
@@ -23,6 +33,7 @@ ozg_crt_fn ozg_crt_ref, ozg_crt_avx2, ozg_crt_avx512;
 ozg_round_fn ozg_round_ref, ozg_round_avx2, ozg_round_avx512;
 ozg_bounds_fn ozg_bounds_ref, ozg_bounds_avx2, ozg_bounds_avx512;
 ozg_doubt_fn ozg_doubt_ref, ozg_doubt_avx2, ozg_doubt_avx512;
+ozg_passes_fn ozg_passes_ref, ozg_passes_avx2, ozg_passes_avx512;
 
 /* ozg_ceilings() - the ceilings of accurate scaling of a batch; those of Im, if any, to out + plane. */
 void ozg_ceilings(const ozg_layout *layout, int complex_, const ozg_batch *batch, unsigned char *out,

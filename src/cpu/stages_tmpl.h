@@ -1,10 +1,10 @@
 /*
- * stages_tmpl.h - scale, split, reduce and reconstruct in vectors. Include after a vec_*.h, with
+ * stages_tmpl.h - scale, measure, split and round in vectors. Include after a vec_*.h and a residues*.h, with
  *     STAGE(name)   the name with the suffix of the instruction set, e.g. ozg_##name##_avx2
+ * The residues*.h have what depends on the word: split_real() and split_complex(), reduce and crt.
  *
  * Same bits as the _ref versions, to which tests/kernels compares each; the formulas are explained there and
- * in arith/residue.h. All integer arithmetic. A recurring step: x - m wraps to a large number if x < m, so
- * that the unsigned minimum of x and x - m is x mod m for x < 2 m.
+ * in arith/residue.h. All integer arithmetic.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -125,19 +125,6 @@ TARGET void STAGE(scale)(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, u
 
 /* ---- split -------------------------------------------------------------------------------------- */
 
-/*
- * x^ in signed digits of 15 bits, (-1)^neg sum_i u_i 2^(15 i), two of them in the halves of each 32-bit
- * number: digit pair i of element e in pair[i][e]. At most five digits of a number are not 0, so the sum of
- * their products with residues below 256 is below 5 * 2^15 * 2^8 < 2^26 in magnitude, and OFFSET m more is
- * a positive number of the same class, below 2^28.
- */
-#define DIGIT_BITS 15
-#define OFFSET     (UINT32_C(1) << 19)
-
-typedef struct digits {
-    uint32_t pair[OZG_SPLIT_PAIRS][OZG_SPLIT_BATCH];
-} digits;
-
 /* Digit at bit position -shift of mant, with the sign: shift goes down by 15 from one digit to the next. */
 VEC vec64 digit(vec64 mant, vec64 shift, vec64 neg)
 {
@@ -145,11 +132,11 @@ VEC vec64 digit(vec64 mant, vec64 shift, vec64 neg)
     const vec64 bits =
         vec64_or(vec64_shift_left_by(mant, shift), vec64_shift_right_by(mant, vec64_sub(zero, shift)));
 
-    return vec64_sub(vec64_xor(vec64_and(bits, vec64_set1((1 << DIGIT_BITS) - 1)), neg), neg);
+    return vec64_sub(vec64_xor(vec64_and(bits, vec64_set1((1 << OZG_DIGIT_BITS) - 1)), neg), neg);
 }
 
 /* ozg_scale_bits(), then digits. Vector shifts by 64 or more, hence by a negative number, give 0. */
-TARGET static void find_digits(const uint64_t *bits, const int32_t *d, int count, int pairs, digits *out)
+TARGET static void find_digits(const uint64_t *bits, const int32_t *d, int count, int pairs, ozg_digits *out)
 {
     const vec64 zero = vec64_set1(0), one = vec64_set1(1);
 
@@ -171,92 +158,86 @@ TARGET static void find_digits(const uint64_t *bits, const int32_t *d, int count
         mant = vec64_shift_right_by(mant, down);
         for (int i = 0; i < pairs; i++) {
             const vec64 low = digit(mant, shift, neg);
-            const vec64 high = digit(mant, vec64_sub(shift, vec64_set1(DIGIT_BITS)), neg);
+            const vec64 high = digit(mant, vec64_sub(shift, vec64_set1(OZG_DIGIT_BITS)), neg);
 
-            vec64_store_low32(out->pair[i] + e, vec64_or(vec64_and(low, vec64_set1(0xffff)),
-                                                         vec64_shift_left_by(high, vec64_set1(16))));
-            shift = vec64_sub(shift, vec64_set1(2 * DIGIT_BITS));
+            vec64_store_pairs(
+                out->pair[i], e,
+                vec64_or(vec64_and(low, vec64_set1(0xffff)), vec64_shift_left_by(high, vec64_set1(16))));
+            shift = vec64_sub(shift, vec64_set1(2 * OZG_DIGIT_BITS));
         }
     }
 }
 
-/* What the residues of one modulus need, in all lanes. */
-typedef struct split_modulus {
-    vec m, inv, offset, power[OZG_SPLIT_PAIRS];
-} split_modulus;
+/*
+ * The same for widths up to 59 where no d is above 900, in fewer steps. |x^| <= 2^59 is one signed number,
+ * and its digits but the last are not negative. Numbers below 2^-1022 become 0, and may be read as if they
+ * were normal; then |x| = mant 2^(exponent - 1075) with mant >= 2^52, and the exponent of mant 2^8 is
+ * negative: it is only shifted to the right, by at least 1 and, to give 0, by any large number.
+ */
+#define NARROW_WIDTH 59
+#define NARROW_D     900
 
-/* x^ mod m in [0, m) of elements e.. */
-VEC vec residue(const split_modulus *q, int pairs, const digits *in, int e)
+TARGET static int is_narrow(const int32_t *d, int count, int width)
 {
-    vec v = q->offset;
+    int32_t most = 0;
 
-    for (int i = 0; i < pairs; i++)
-        v = vec_madd(v, vec_load(in->pair[i] + e), q->power[i]);
-    v = vec_sub(v, vec_mul(vec_mul_high(v, q->inv), q->m));
-    return vec_min(v, vec_sub(v, q->m));
+    for (int e = 0; e < count; e++)
+        most = d[e] > most ? d[e] : most;
+    return width <= NARROW_WIDTH && most <= NARROW_D;
 }
 
-VEC void store_residue(const ozg_layout *layout, const split_modulus *q, vec half, vec r, unsigned char *out,
-                       int e)
+VEC vec64 scaled_narrow(const uint64_t *bits, const int32_t *d)
 {
-    if (!layout->nonneg)
-        r = vec_if_greater(r, half, vec_sub(r, q->m), r);
-    if (layout->word == 1)
-        vec_store_low8(out + e, r);
-    else
-        vec_store_low16(out + 2 * e, r);
+    const vec64 one = vec64_set1(1), x = vec_load(bits), neg = vec64_negative(x);
+    const vec64 exponent = vec64_and(vec64_shift_right(x, 52), vec64_set1(0x7ff));
+    const vec64 down = vec64_sub(vec64_sub(vec64_set1(1075 + 8), vec64_load_i32(d)), exponent);
+    const vec64 mant = vec64_shift_right(vec64_or(vec64_shift_left(x, 11), vec64_set1(OZG_F64_SIGN)), 3);
+    const vec64 half = vec64_shift_left_by(one, vec64_sub(down, one));
+    const vec64 last = vec64_and(vec64_shift_right_by(mant, down), one);
+    const vec64 rounded = vec64_shift_right_by(vec64_add(vec64_sub(mant, one), vec64_add(half, last)), down);
+
+    return vec64_sub(vec64_xor(rounded, neg), neg);
 }
 
-VEC split_modulus split_modulus_of(const ozg_rns *rns, int l, int pairs)
+TARGET static void find_digits_narrow(const uint64_t *bits, const int32_t *d, int count, int pairs,
+                                      ozg_digits *out)
 {
-    split_modulus q;
+    /* digit 1 is the last if there is one pair */
+    const vec64 mask0 = vec64_set1(0x7fff), mask1 = vec64_set1(pairs == 1 ? 0xffff0000 : 0x7fff0000),
+                mask2 = vec64_set1(UINT64_C(0x7fff) << 32), mask3 = vec64_set1(UINT64_C(0xffff) << 48);
 
-    q.m = vec_set1(rns->m[l]);
-    q.inv = vec_set1(rns->inv[l]);
-    q.offset = vec_set1(rns->m[l] * OFFSET);
-    for (int i = 0; i < pairs; i++)
-        q.power[i] = vec_set1(rns->power_pair[l][i]);
-    return q;
-}
+    for (int e = 0; e < count; e += 16) {
+        vec64 both[16 / LANES64]; /* pairs 0 and 1 */
 
-/* The residues of a real batch mod m_l, and those of a complex one with their sums for 3M. */
-TARGET static void split_real(const ozg_rns *rns, int l, int pairs, const ozg_layout *layout, int count,
-                              const digits *re, unsigned char *out)
-{
-    const split_modulus q = split_modulus_of(rns, l, pairs);
-    const vec half = vec_set1(rns->m[l] / 2);
+        for (int v = 0; v < 16 / LANES64; v++) {
+            const vec64 x = scaled_narrow(bits + e + v * LANES64, d + e + v * LANES64);
+            const vec64 low = vec64_or(vec64_and(x, mask0), vec64_and(vec64_shift_left(x, 1), mask1));
 
-    for (int e = 0; e < count; e += VEC_LANES)
-        store_residue(layout, &q, half, residue(&q, pairs, re, e), out, e);
-}
-
-TARGET static void split_complex(const ozg_rns *rns, int l, int pairs, const ozg_layout *layout, int count,
-                                 const digits *re, const digits *im, unsigned char *const out[3])
-{
-    const split_modulus q = split_modulus_of(rns, l, pairs);
-    const vec half = vec_set1(rns->m[l] / 2);
-
-    for (int e = 0; e < count; e += VEC_LANES) {
-        const vec x = residue(&q, pairs, re, e), y = residue(&q, pairs, im, e), sum = vec_add(x, y);
-
-        store_residue(layout, &q, half, x, out[0], e);
-        store_residue(layout, &q, half, y, out[1], e);
-        store_residue(layout, &q, half, vec_min(sum, vec_sub(sum, q.m)), out[2], e);
+            both[v] = vec64_or(low, vec64_or(vec64_and(vec64_shift_left(x, 2), mask2),
+                                             vec64_and(vec64_shift_left(x, 3), mask3)));
+        }
+        vec64_store_both_pairs(out->pair[0] + e, out->pair[1] + e, both);
     }
 }
 
 TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout, int complex_,
                          const ozg_batch *batch, unsigned char *out, size_t plane)
 {
-    const int pairs = width / (2 * DIGIT_BITS) + 1, count = (batch->count + 15) & ~15, s = rns->nmod;
+    const int pairs = width / (2 * OZG_DIGIT_BITS) + 1, count = (batch->count + 15) & ~15, s = rns->nmod;
     const int direct = count == batch->count; /* whole vectors may be stored in place */
     const size_t bytes = (size_t)(batch->count * layout->word);
     unsigned char word[3][2 * OZG_SPLIT_BATCH];
-    digits re, im;
+    ozg_digits re, im;
 
-    find_digits(batch->re, batch->d, count, pairs, &re);
-    if (complex_)
-        find_digits(batch->im, batch->d, count, pairs, &im);
+    if (is_narrow(batch->d, count, width)) {
+        find_digits_narrow(batch->re, batch->d, count, pairs, &re);
+        if (complex_)
+            find_digits_narrow(batch->im, batch->d, count, pairs, &im);
+    } else {
+        find_digits(batch->re, batch->d, count, pairs, &re);
+        if (complex_)
+            find_digits(batch->im, batch->d, count, pairs, &im);
+    }
     for (int l = 0; l < s; l++) {
         unsigned char *to[3];
 
@@ -271,138 +252,7 @@ TARGET void STAGE(split)(const ozg_rns *rns, int width, const ozg_layout *layout
     }
 }
 
-/* ---- reduce ------------------------------------------------------------------------------------- */
-
-/* The modulus of a micro-tile in all lanes. */
-typedef struct modulus {
-    vec m, inv, offset;
-} modulus;
-
-/* ozg_mod_sum() */
-VEC vec mod_sum(const modulus *q, vec old, vec sum)
-{
-    const vec v = vec_xor(sum, vec_set1(UINT32_C(0x80000000)));
-    vec r = vec_sub(v, vec_mul(vec_mul_high(v, q->inv), q->m));
-
-    r = vec_add(r, vec_add(old, q->offset));
-    r = vec_min(r, vec_sub(r, vec_add(q->m, q->m)));
-    return vec_min(r, vec_sub(r, q->m));
-}
-
-/* x mod m for x < 3 m */
-VEC vec mod_small(const modulus *q, vec x)
-{
-    x = vec_min(x, vec_sub(x, vec_add(q->m, q->m)));
-    return vec_min(x, vec_sub(x, q->m));
-}
-
-VEC void reduce_real(const modulus *q, int first, const int32_t *sums, uint8_t *re)
-{
-    const vec old = first ? vec_set1(0) : vec_load_u8(re);
-
-    vec_store_low8(re, mod_sum(q, old, vec_load(sums)));
-}
-
-VEC void reduce_complex(const modulus *q, int first, const int32_t *s0, const int32_t *s1, const int32_t *s2,
-                        uint8_t *re, uint8_t *im)
-{
-    const vec zero = vec_set1(0);
-    const vec old_re = first ? zero : vec_load_u8(re), old_im = first ? zero : vec_load_u8(im);
-    const vec p0 = mod_sum(q, zero, vec_load(s0)), p1 = mod_sum(q, zero, vec_load(s1));
-    const vec p2 = mod_sum(q, old_im, vec_load(s2)), minus_p1 = vec_sub(q->m, p1);
-
-    vec_store_low8(re, mod_small(q, vec_add(old_re, vec_add(p0, minus_p1))));
-    vec_store_low8(im, mod_small(q, vec_add(vec_add(p2, minus_p1), vec_sub(q->m, p0))));
-}
-
-TARGET void STAGE(reduce)(const ozg_rns *rns, int l, int complex_, int mr, int columns, int first,
-                          const int32_t *const sums[3], uint8_t *re, uint8_t *im, int64_t ld)
-{
-    const modulus q = {vec_set1(rns->m[l]), vec_set1(rns->inv[l]), vec_set1(rns->offset[l])};
-
-    for (int j = 0; j < columns; j++)
-        for (int i = 0; i < mr; i += VEC_LANES) { /* mr is a multiple of 16 */
-            const int at = j * mr + i;
-
-            if (complex_)
-                reduce_complex(&q, first, sums[0] + at, sums[1] + at, sums[2] + at, re + i + j * ld,
-                               im + i + j * ld);
-            else
-                reduce_real(&q, first, sums[0] + at, re + i + j * ld);
-        }
-}
-
-/* ---- reconstruct -------------------------------------------------------------------------------- */
-
-#define VECTORS (OZG_STRIP / VEC_LANES)
-
-/* The residues of a strip, and its quotient q as number nmod, in pairs of 16-bit numbers. */
-TARGET static void pair_residues(const ozg_rns *rns, const uint8_t *residues, size_t plane,
-                                 vec pairs[(OZG_NMOD_MAX + 2) / 2][VECTORS])
-{
-    const int s = rns->nmod;
-
-    for (int v = 0; v < VECTORS; v++) {
-        vec q = vec_set1(UINT32_C(1) << (rns->quotient_shift - 1));
-
-        for (int l = 0; l < s; l++) {
-            const vec r = vec_load_u8(residues + (size_t)l * plane + v * VEC_LANES);
-
-            q = vec_add(q, vec_mul(r, vec_set1(rns->quotient[l])));
-            pairs[l / 2][v] = l % 2 ? vec_or(pairs[l / 2][v], vec_shift_left(r, 16)) : r;
-        }
-        q = vec_shift_right(q, rns->quotient_shift);
-        pairs[s / 2][v] = s % 2 ? vec_or(pairs[s / 2][v], vec_shift_left(q, 16)) : q;
-    }
-}
-
-#define AT_ONCE (8 / VECTORS) /* limbs: enough independent sums to keep the multipliers busy */
-
-/*
- * Limbs i, i + 1, ... of all pairs times their digits: below 2^30 in magnitude, since |digit| <= 2^15 and
- * the numbers add up to less than 2^14.
- */
-VEC void sum_limbs(const ozg_rns *rns, int i, vec (*pairs)[VECTORS], vec (*sum)[VECTORS])
-{
-    vec acc[AT_ONCE][VECTORS];
-
-    for (int g = 0; g < AT_ONCE; g++)
-        for (int v = 0; v < VECTORS; v++)
-            acc[g][v] = vec_set1(0);
-    for (int j = 0; j < rns->npair; j++)
-        for (int g = 0; g < AT_ONCE; g++) {
-            const vec digits_of_limb = vec_set1(rns->pair[j][i + g]);
-
-            for (int v = 0; v < VECTORS; v++)
-                acc[g][v] = vec_madd(acc[g][v], pairs[j][v], digits_of_limb);
-        }
-    for (int g = 0; g < AT_ONCE; g++)
-        for (int v = 0; v < VECTORS; v++)
-            sum[g][v] = acc[g][v];
-}
-
-TARGET void STAGE(crt)(const ozg_rns *rns, const uint8_t *residues, size_t plane, uint64_t (*out)[OZG_STRIP])
-{
-    const vec mask = vec_set1(0xffff);
-    vec pairs[(OZG_NMOD_MAX + 2) / 2][VECTORS], limb[4][VECTORS], carry[VECTORS];
-
-    pair_residues(rns, residues, plane, pairs);
-    for (int v = 0; v < VECTORS; v++)
-        carry[v] = vec_set1(0);
-    for (int w = 0; w < rns->nword; w++) {
-        for (int q = 0; q < 4; q += AT_ONCE)
-            sum_limbs(rns, 4 * w + q, pairs, limb + q);
-        for (int v = 0; v < VECTORS; v++) {
-            for (int q = 0; q < 4; q++) { /* the upper part of each sum is carried on */
-                limb[q][v] = vec_add(limb[q][v], carry[v]);
-                carry[v] = vec_shift_right_signed(limb[q][v], 16);
-                limb[q][v] = vec_and(limb[q][v], mask);
-            }
-            vec_store_wide(out[w] + v * VEC_LANES, vec_or(limb[0][v], vec_shift_left(limb[1][v], 16)),
-                           vec_or(limb[2][v], vec_shift_left(limb[3][v], 16)));
-        }
-    }
-}
+/* ---- round ---------------------------------------------------------------------------------------- */
 
 /* The leading 64 bits of a magnitude, from its highest word that is not 0, and what lies below. */
 typedef struct leading {
@@ -411,22 +261,20 @@ typedef struct leading {
     vec64 exponent; /* of the leading bit */
 } leading;
 
-VEC vec64 is_zero(vec64 x)
-{
-    return vec64_xor(vec64_negative(vec64_or(x, vec64_sub(vec64_set1(0), x))), vec64_set1(UINT64_MAX));
-}
-
 /* Lanes at e. *neg: all ones for a negative number. */
 VEC leading find_leading(int n, uint64_t (*words)[OZG_STRIP], int e, vec64 *neg)
 {
     const vec64 zero = vec64_set1(0);
-    vec64 carry, hi = zero, lo = zero, sticky = zero, base = zero, previous = zero, under = zero, zeros;
+    vec64 carry, hi, lo = zero, sticky = zero, base = vec64_set1(63), previous, under = zero, zeros;
     leading out;
 
     *neg = vec64_negative(vec_load(words[n - 1] + e));
-    carry = vec64_and(*neg, vec64_set1(1));
-    for (int w = 0; w < n; w++) { /* upwards: the last word that is not 0 wins */
-        const vec64 word = vec64_add(vec64_xor(vec_load(words[w] + e), *neg), carry), empty = is_zero(word);
+    hi = previous = vec64_sub(vec64_xor(vec_load(words[0] + e), *neg), *neg);
+    carry = vec64_and(*neg, vec64_is_zero(hi));
+    carry = vec64_sub(zero, carry);
+    for (int w = 1; w < n; w++) { /* upwards: the last word that is not 0 wins */
+        const vec64 word = vec64_add(vec64_xor(vec_load(words[w] + e), *neg), carry),
+                    empty = vec64_is_zero(word);
 
         carry = vec64_and(carry, empty);
         hi = vec64_select(empty, hi, word);
@@ -444,8 +292,9 @@ VEC leading find_leading(int n, uint64_t (*words)[OZG_STRIP], int e, vec64 *neg)
     return out;
 }
 
-TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
-                         int negate, uint64_t *out)
+/* 1: some results may be subnormal or infinite, and are not to be used. */
+VEC int round_strip(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                    int negate, uint64_t *out)
 {
     const int precision = single ? 24 : 53,
               limit = single ? 126 : 1022; /* |exponent| of what is surely normal */
@@ -457,8 +306,8 @@ TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const 
     for (int e = 0; e < OZG_STRIP; e += LANES64) {
         vec64 neg, q, rest, x, bits;
         const leading z = find_leading(n, words, e, &neg);
-        const vec64 empty = is_zero(z.top),
-                    tail = vec64_add(is_zero(z.below), one); /* 1 iff bits lie below */
+        const vec64 empty = vec64_is_zero(z.top),
+                    tail = vec64_add(vec64_is_zero(z.below), one); /* 1 iff bits lie below */
 
         /* twice the part cut off, its last bit the tail, plus the last bit kept: above 2^(64 - precision) it
          * rounds up */
@@ -470,14 +319,24 @@ TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const 
         bits = vec64_add(q, vec64_shift_left_by(vec64_add(x, vec64_set1((uint64_t)limit)),
                                                 vec64_set1((uint64_t)precision - 1)));
         bits = vec64_or(bits, vec64_and(negate ? vec64_xor(neg, vec64_set1(UINT64_MAX)) : neg, sign));
-        vec_store(out + e, vec64_select(empty, zero, bits));
+        vec_store(out + e, vec64_clear(empty, bits));
         /* negative if x < -limit or x > limit */
         x = vec64_or(vec64_add(x, vec64_set1((uint64_t)limit)), vec64_sub(vec64_set1((uint64_t)limit), x));
-        odd_range = vec64_or(odd_range, vec64_select(empty, zero, vec64_negative(x)));
+        odd_range = vec64_or(odd_range, vec64_clear(empty, vec64_negative(x)));
     }
     vec_store(lane, odd_range);
     for (int q = 0; q < LANES64; q++)
         odd |= lane[q];
+    return odd != 0;
+}
+
+TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
+                         int negate, uint64_t *out)
+{
+    /* double precision of 65 to 128 bits, the usual case, with its loop over the words unrolled */
+    const int odd = !single && n == 2 ? round_strip(0, 2, words, d, exponent, negate, out)
+                                      : round_strip(single, n, words, d, exponent, negate, out);
+
     if (odd)
         ozg_round_ref(single, n, words, d, exponent, negate, out);
 }
@@ -510,17 +369,15 @@ TARGET void STAGE(doubt)(int single, int n, uint64_t (*words)[OZG_STRIP], const 
         x = vec64_sub(vec64_add(z.exponent, vec64_set1((uint64_t)(int64_t)exponent)), vec64_load_i32(d + e));
         /* negative if x < -limit or x > limit, if the bound is above the last bit, if top is 0 */
         x = vec64_or(vec64_add(x, vec64_set1((uint64_t)limit)), vec64_sub(vec64_set1((uint64_t)limit), x));
-        x = vec64_or(vec64_or(x, down), is_zero(z.top));
+        x = vec64_or(vec64_or(x, down), vec64_is_zero(z.top));
         sure = vec64_and(vec64_negative(vec64_sub(eps, gap)), vec64_negative(vec64_sub(eps, below)));
         sure = vec64_select(vec64_negative(x), zero, sure);
-        vec_store(lane, vec64_or(sure, is_zero(b)));
+        vec_store(lane, vec64_or(sure, vec64_is_zero(b)));
         for (int q = 0; q < LANES64; q++)
             doubt[e + q] = lane[q] == 0;
     }
 }
 
-#undef AT_ONCE
-#undef DIGIT_BITS
 #undef LANES64
-#undef OFFSET
-#undef VECTORS
+#undef NARROW_D
+#undef NARROW_WIDTH

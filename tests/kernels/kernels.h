@@ -37,13 +37,40 @@ static inline int kernels_announce(void **state)
     return kernel_ref() && kernel_ref()->isa == 0 ? 0 : -1;
 }
 
-/* The system of s moduli. */
-static inline const ozg_rns *rns_of(int s)
+/* The system of s canonical moduli with words of this size. */
+static inline const ozg_rns *rns_of(int word, int s)
 {
     const ozg_rns *rns = NULL;
 
-    assert_int_equal(ozg_rns_get(&rns, s), OZG_OK);
+    assert_int_equal(ozg_rns_get(&rns, word, s), OZG_OK);
     return rns;
+}
+
+/* Number e of the words at x, unsigned. */
+static inline unsigned word_at(const void *x, int word, int64_t e)
+{
+    uint16_t wide;
+
+    if (word == 1)
+        return ((const uint8_t *)x)[e];
+    memcpy(&wide, (const char *)x + 2 * e, 2);
+    return wide;
+}
+
+static inline void set_word(void *x, int word, int64_t e, unsigned value)
+{
+    const uint16_t wide = (uint16_t)value;
+
+    if (word == 1)
+        ((uint8_t *)x)[e] = (uint8_t)value;
+    else
+        memcpy((char *)x + 2 * e, &wide, 2);
+}
+
+/* ref takes systems of both words, every other kernel those of its own. */
+static inline int takes_word(const ozg_kernel *kernel, int word)
+{
+    return kernel == kernel_ref() || kernel->a.word == word;
 }
 
 #endif

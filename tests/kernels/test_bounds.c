@@ -116,6 +116,7 @@ static ozg_lines rows_of(const ozg_factors *row, int count)
 
 static void check(const ozg_kernel *kernel, struct rng *r, int count)
 {
+    int32_t width[4][OZG_STRIP + 1];
     const int skip = (int)rng_below(r, OZG_STRIP), common = (int)rng_between(r, 1, OZG_WIDTH_MAX);
     const int differ = (int)rng_below(r, 3);
     ozg_factors row[ROWS], column;
@@ -135,8 +136,9 @@ static void check(const ozg_kernel *kernel, struct rng *r, int count)
     }
     lines = rows_of(row, skip + count);
     memset(bound, 0x5a, sizeof bound);
-    kernel->bounds(&lines, skip, count, &column, bound);
-    kernel_ref()->bounds(&lines, skip, count, &column, ref);
+    memset(width, 0x5a, sizeof width);
+    kernel->bounds(&lines, skip, count, &column, bound, width[0], width[1]);
+    kernel_ref()->bounds(&lines, skip, count, &column, ref, width[2], width[3]);
     for (int e = 0; e < count; e++) {
         const uint64_t expected = bound_by_gmp(&row[skip + e], &column);
 
@@ -145,8 +147,16 @@ static void check(const ozg_kernel *kernel, struct rng *r, int count)
                      (int)row[skip + e].w, (int)column.w, e, (unsigned long long)bound[e],
                      (unsigned long long)ref[e], (unsigned long long)expected);
     }
+    for (int e = 0; e < count; e++) {
+        const int32_t w = row[skip + e].w;
+
+        assert_int_equal(width[0][e], w > column.w ? w : column.w);
+        assert_int_equal(width[1][e], w > column.w ? column.w : w);
+        assert_true(width[2][e] == width[0][e] && width[3][e] == width[1][e]);
+    }
     for (int e = count; e <= OZG_STRIP; e++)
-        assert_true(bound[e] == UINT64_C(0x5a5a5a5a5a5a5a5a));
+        assert_true(bound[e] == UINT64_C(0x5a5a5a5a5a5a5a5a) && width[0][e] == 0x5a5a5a5a &&
+                    width[1][e] == 0x5a5a5a5a);
 }
 
 static void test_bounds(void **state)

@@ -8,12 +8,17 @@
 
 enum { LD = 3 * OZG_STRIP, COLUMNS = OZG_NR_MAX + 1, PLANE = LD * COLUMNS };
 
-static int32_t random_sum(struct rng *r)
+/* 16-bit moduli but 2^16: up to 2^30 in size */
+static int32_t random_sum(struct rng *r, int word, int m)
 {
-    static const int32_t edge[] = {INT32_MIN, INT32_MIN + 1, -257, -256,          -1,       0,
-                                   1,         255,           256,  INT32_MAX - 1, INT32_MAX};
+    static const int32_t edge[] = {
+        INT32_MIN, INT32_MIN + 1, -65537, -65536, -257,  -256,          -1,       0,
+        1,         255,           256,    65535,  65536, INT32_MAX - 1, INT32_MAX};
 
-    return rng_below(r, 4) ? (int32_t)(rng_next(r) >> 32) : edge[rng_below(r, sizeof edge / sizeof *edge)];
+    const int32_t sum =
+        rng_below(r, 4) ? (int32_t)(rng_next(r) >> 32) : edge[rng_below(r, sizeof edge / sizeof *edge)];
+
+    return word == 1 || m == 65536 ? sum : sum == INT32_MAX ? 1 << 30 : sum / 2;
 }
 
 static int residue(int64_t x, int64_t m)
@@ -34,24 +39,28 @@ static void check(const ozg_kernel *kernel, struct rng *r, const ozg_rns *rns, i
                   int columns)
 {
     static int32_t sum[3][OZG_MR_MAX * OZG_NR_MAX];
-    static uint8_t old[2][PLANE], actual[2][PLANE], ref[2][PLANE];
+    static unsigned char old[2][2 * PLANE], actual[2][2 * PLANE], ref[2][2 * PLANE];
     const int32_t *const sums[3] = {sum[0], complex_ ? sum[1] : NULL, complex_ ? sum[2] : NULL};
-    const int mr = kernel->a.lines, m = (int)rns->m[l];
+    const int mr = kernel->a.lines, m = (int)rns->m[l], word = rns->word;
     const int row = mr * (int)rng_below(r, (uint64_t)(LD / mr)); /* first row of the micro-tile */
 
     for (int i = 0; i < 3 * OZG_MR_MAX * OZG_NR_MAX; i++)
-        sum[i / (OZG_MR_MAX * OZG_NR_MAX)][i % (OZG_MR_MAX * OZG_NR_MAX)] = random_sum(r);
+        sum[i / (OZG_MR_MAX * OZG_NR_MAX)][i % (OZG_MR_MAX * OZG_NR_MAX)] = random_sum(r, word, m);
     for (int i = 0; i < 2 * PLANE; i++)
-        old[i / PLANE][i % PLANE] =
-            (uint8_t)(rng_below(r, 8) ? rng_below(r, (uint64_t)m) : (uint64_t)(m - 1));
+        set_word(old[i / PLANE], word, i % PLANE,
+                 (unsigned)(rng_below(r, 8) ? rng_below(r, (uint64_t)m) : (uint64_t)(m - 1)));
     memcpy(actual, old, sizeof old);
     memcpy(ref, old, sizeof old);
-    kernel->reduce(rns, l, complex_, mr, columns, first, sums, actual[0] + row, actual[complex_] + row, LD);
-    kernel_ref()->reduce(rns, l, complex_, mr, columns, first, sums, ref[0] + row, ref[complex_] + row, LD);
+    kernel->reduce(rns, l, complex_, mr, columns, first, sums, actual[0] + row * word,
+                   actual[complex_] + row * word, LD);
+    kernel_ref()->reduce(rns, l, complex_, mr, columns, first, sums, ref[0] + row * word,
+                         ref[complex_] + row * word, LD);
     for (int j = 0; j < COLUMNS; j++)
         for (int i = 0; i < LD; i++) {
             const int at = i + j * LD, inside = j < columns && i >= row && i < row + mr;
-            int re = old[0][at], im = old[1][at];
+            const int is_re = (int)word_at(actual[0], word, at), is_im = (int)word_at(actual[1], word, at);
+            const int ref_re = (int)word_at(ref[0], word, at), ref_im = (int)word_at(ref[1], word, at);
+            int re = (int)word_at(old[0], word, at), im = (int)word_at(old[1], word, at);
 
             if (inside) {
                 const int entry = i - row + j * mr;
@@ -59,11 +68,11 @@ static void check(const ozg_kernel *kernel, struct rng *r, const ozg_rns *rns, i
 
                 by_hand(m, complex_, first, s, &re, &im);
             }
-            if (actual[0][at] != re || actual[1][at] != im || ref[0][at] != re || ref[1][at] != im)
+            if (is_re != re || is_im != im || ref_re != re || ref_im != im)
                 fail_msg("%s: mod %d, complex %d, first %d, %d columns, entry (%d, %d): %d %d (ref %d %d), "
                          "expected %d %d",
-                         kernel->name, m, complex_, first, columns, i - row, j, actual[0][at], actual[1][at],
-                         ref[0][at], ref[1][at], re, im);
+                         kernel->name, m, complex_, first, columns, i - row, j, is_re, is_im, ref_re, ref_im,
+                         re, im);
         }
 }
 
@@ -73,12 +82,17 @@ static void test_reduce(void **state)
 
     (void)state;
     for (int i = 0; kernel_at(i); i++)
-        for (int form = 0; form < 4; form++) {
-            for (int l = 0; l < OZG_NMOD_MAX; l++)
-                check(kernel_at(i), &r, rns_of(OZG_NMOD_MAX), l, form % 2, form / 2,
-                      (int)rng_between(&r, 1, kernel_at(i)->b.lines));
+        for (int form = 0; form < 8; form++) {
+            const int word = 1 + form / 4, complex_ = form % 2, first = form / 2 % 2;
+
+            if (!takes_word(kernel_at(i), word))
+                continue;
+            for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s += word == 1 ? OZG_NMOD_MAX - OZG_NMOD_MIN : 1)
+                for (int l = 0; l < rns_of(word, s)->nmod; l++)
+                    check(kernel_at(i), &r, rns_of(word, s), l, complex_, first,
+                          (int)rng_between(&r, 1, kernel_at(i)->b.lines));
             for (int columns = 1; columns <= kernel_at(i)->b.lines; columns++)
-                check(kernel_at(i), &r, rns_of(16), (int)rng_below(&r, 16), form % 2, form / 2, columns);
+                check(kernel_at(i), &r, rns_of(word, 16), (int)rng_below(&r, 9), complex_, first, columns);
         }
 }
 

@@ -437,6 +437,12 @@ static void reports_of_wrong_batches(void **state)
     }
 }
 
+/* For 9 moduli: 71.5 bits, which take 5 moduli of up to 16 bits. */
+static int products_of_9(const ozg_report *r)
+{
+    return strcmp(r->kernel, "avx2") == 0 ? 5 : 9;
+}
+
 /* What a report says about products whose facts are known. */
 static void reports(void **state)
 {
@@ -453,7 +459,7 @@ static void reports(void **state)
     assert_string_equal(r.scheme, "crt");
     assert_non_null(r.kernel);
     assert_int_equal(r.moduli, 9);
-    assert_int_equal(r.products, 9);
+    assert_int_equal(r.products, products_of_9(&r));
     assert_int_equal(r.special_rows, 1);
     assert_int_equal(r.special_cols, 1);
     assert_int_equal(r.tiles, 1);
@@ -461,7 +467,7 @@ static void reports(void **state)
     assert_true(r.repaired == 0 && r.tested == 0 && r.workspace_bytes > 0);
     assert_true(r.seconds_total >= 0 && r.seconds_repair == 0 && r.seconds_transfer == 0);
     assert_int_equal(ozg_zgemm(ctx, 'T', 'N', 1, 1, 1, z, a, 1, a, 1, z, c, 1, ozg_moduli(9), &r), OZG_OK);
-    assert_int_equal(r.products, 27);
+    assert_int_equal(r.products, 3 * products_of_9(&r));
     assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 3, 3, 0, 1, NULL, 3, NULL, 1, 0, c, 3, ozg_moduli(9), &r),
                      OZG_OK);
     assert_int_equal(r.emulated, 0);

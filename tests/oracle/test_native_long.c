@@ -133,8 +133,8 @@ static const struct {
 } expected_moduli[] = {
     {FAMILY_UNIFORM, 14, 14, 1}, {FAMILY_NORMAL, 14, 14, 1}, {FAMILY_HILBERT, 14, 14, 1},
     {FAMILY_INSIDE, 14, 14, 1},  {FAMILY_PHI1, 15, 15, 1},   {FAMILY_PHI2, 2, 17, 10},
-    {FAMILY_PHI4, 2, 18, 10},    {FAMILY_SHORT, 2, 12, 10},  {FAMILY_INTEGERS, 2, 7, 0},
-    {FAMILY_EVIL, 2, 15, 10},    {FAMILY_SPIKE, 2, 17, 10},  {FAMILY_SPARSE, 2, 18, 10},
+    {FAMILY_PHI4, 2, 18, 15},    {FAMILY_SHORT, 2, 12, 10},  {FAMILY_INTEGERS, 2, 7, 0},
+    {FAMILY_EVIL, 2, 15, 10},    {FAMILY_SPIKE, 2, 22, 10},  {FAMILY_SPARSE, 2, 18, 10},
 };
 enum { EXPECTED = sizeof expected_moduli / sizeof expected_moduli[0] };
 

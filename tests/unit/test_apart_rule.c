@@ -148,7 +148,7 @@ static int model(const table *t, int s, int least, int64_t lowest, int64_t *best
     int64_t pairs;
     kept k;
 
-    *best = lowest - (int64_t)t->f.rows * t->f.columns * 1024;
+    *best = lowest - 2 * (int64_t)t->f.rows * t->f.columns * 1024;
     for (int at = s; at >= least && take_out(t, &k, at); at--) {
         int64_t fails = count(t, &k, at, 1, 1, &pairs), cost = (at * pairs + 256 * fails) * 1024;
 

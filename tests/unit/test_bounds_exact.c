@@ -52,7 +52,7 @@ static void test_words(void **state)
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
         const ozg_rns *rns;
 
-        assert_int_equal(ozg_rns_get(&rns, s), OZG_OK);
+        assert_int_equal(ozg_rns_get(&rns, 1, s), OZG_OK);
         set_most(s);
         mpz_set_ui(z, 1);
         mpz_mul_2exp(z, z, (mp_bitcnt_t)(64 * rns->nword - 7));

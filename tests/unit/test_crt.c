@@ -10,22 +10,25 @@
 enum { INTEGERS = 8192, PLANE = INTEGERS + OZG_STRIP };
 
 static mpz_t c[INTEGERS];
-static uint8_t residues[OZG_NMOD_MAX * PLANE];
+static unsigned char residues[2 * OZG_NMOD_MAX * PLANE];
 
-/* M / 4, 0.49 M, small numbers and powers of two of both signs; the rest random up to M / 4, some up to 0.49
- * M. */
-static void choose_integers(struct rng *r, const ozg_rns *rns)
+/*
+ * M / 4, M/2 - M/64, small numbers and powers of two of both signs; the rest random up to M / 4, some up to
+ * M/2 - M/64, M the canonical product.
+ */
+static void choose_integers(struct rng *r, const ozg_moduli_set *set)
 {
     mpz_t m, quarter, most, low;
     int i = 0;
 
     mpz_inits(m, quarter, most, low, NULL);
     mpz_set_ui(m, 1);
-    for (int l = 0; l < rns->nmod; l++)
-        mpz_mul_ui(m, m, rns->m[l]);
+    for (int l = 0; l < set->nmod; l++)
+        mpz_mul_ui(m, m, set->m[l]);
     mpz_fdiv_q_2exp(quarter, m, 2);
-    mpz_mul_ui(most, m, 49);
-    mpz_fdiv_q_ui(most, most, 100);
+    mpz_fdiv_q_2exp(most, m, 1);
+    mpz_fdiv_q_2exp(m, m, 6);
+    mpz_sub(most, most, m);
     for (int step = 0; step < 4; step++) {
         mpz_set_ui(c[i++], (unsigned long)step);
         mpz_sub_ui(c[i++], quarter, (unsigned long)step);
@@ -72,11 +75,12 @@ static void check_kernel(const ozg_kernel *kernel, const ozg_rns *rns)
     mpz_init(z);
     for (int i = 0; i < INTEGERS; i += OZG_STRIP) {
         memset(out, 0xa5, sizeof out);
-        kernel->crt(rns, residues + i, PLANE, out);
+        kernel->crt(rns, residues + i * rns->word, (size_t)(PLANE * rns->word), out);
         for (int e = 0; e < OZG_STRIP; e++) {
             set_value(z, rns, out, e);
             if (mpz_cmp(z, c[i + e]) != 0) {
-                gmp_fprintf(stderr, "%s, s = %d: %Zd, expected %Zd\n", kernel->name, rns->nmod, z, c[i + e]);
+                gmp_fprintf(stderr, "%s, %d moduli: %Zd, expected %Zd\n", kernel->name, rns->nmod, z,
+                            c[i + e]);
                 fail();
             }
         }
@@ -84,21 +88,38 @@ static void check_kernel(const ozg_kernel *kernel, const ozg_rns *rns)
     mpz_clear(z);
 }
 
+static void set_residues(const ozg_rns *rns)
+{
+    for (int l = 0; l < rns->nmod; l++)
+        for (int i = 0; i < INTEGERS; i++) {
+            const unsigned long r = mpz_fdiv_ui(c[i], rns->m[l]);
+            const uint16_t wide = (uint16_t)r;
+
+            if (rns->word == 1)
+                residues[l * PLANE + i] = (unsigned char)r;
+            else
+                memcpy(residues + 2 * (l * PLANE + i), &wide, 2);
+        }
+}
+
+/* ref takes systems of both words, every other kernel those of its own. */
 static void test_every_number_of_moduli(void **state)
 {
     struct rng r = {1};
+    const ozg_kernel *kernel;
 
     (void)state;
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
-        const ozg_rns *rns;
+        choose_integers(&r, ozg_moduli_get(s));
+        for (int word = 1; word <= 2; word++) {
+            const ozg_rns *rns;
 
-        assert_int_equal(ozg_rns_get(&rns, s), OZG_OK);
-        choose_integers(&r, rns);
-        for (int l = 0; l < s; l++)
-            for (int i = 0; i < INTEGERS; i++)
-                residues[l * PLANE + i] = (uint8_t)mpz_fdiv_ui(c[i], rns->m[l]);
-        for (int i = 0; ozg_kernel_at(ozg_cpu_isa(), i); i++)
-            check_kernel(ozg_kernel_at(ozg_cpu_isa(), i), rns);
+            assert_int_equal(ozg_rns_get(&rns, word, s), OZG_OK);
+            set_residues(rns);
+            for (int i = 0; (kernel = ozg_kernel_at(ozg_cpu_isa(), i)); i++)
+                if (kernel->isa == 0 || kernel->a.word == word)
+                    check_kernel(kernel, rns);
+        }
     }
 }
 

@@ -159,12 +159,98 @@ static void test_moduli_for_width(void **state)
         }
 }
 
+/* M' (2^12 - 1) > 2^13 (floor(M/2) - floor(M/64)), where product is M'. */
+static int has_room(int s)
+{
+    mpz_t room;
+    int greater;
+
+    mpz_init(room);
+    mpz_fdiv_q_2exp(z, widths_product(s), 6);
+    mpz_fdiv_q_2exp(room, widths_product(s), 1);
+    mpz_sub(room, room, z);
+    mpz_mul_2exp(room, room, 13);
+    mpz_mul_ui(z, product, (1 << 12) - 1);
+    greater = mpz_cmp(z, room) > 0;
+    mpz_clear(room);
+    return greater;
+}
+
+/* product = 2^16 times the n - 1 largest odd numbers <= most that are coprime one by one */
+static void multiply_largest(int n, unsigned long most)
+{
+    mpz_t odd;
+
+    mpz_init_set_ui(odd, 1);
+    for (int l = 1; l < n; most -= 2)
+        if (mpz_gcd_ui(NULL, odd, most) == 1) {
+            mpz_mul_ui(odd, odd, most);
+            l++;
+        }
+    mpz_mul_2exp(product, odd, 16);
+    mpz_clear(odd);
+}
+
+/* 2^16 and odd coprime moduli below 2^15 that have room, and no as many with a smaller largest one have. */
+static void test_wide_sets(void **state)
+{
+    (void)state;
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
+        ozg_moduli_set set;
+
+        ozg_moduli_wide(s, &set);
+        assert_in_range(set.nmod, 1, s);
+        assert_int_equal(set.m[0], 65536);
+        for (int i = 1; i < set.nmod; i++) {
+            assert_true(set.m[i] % 2 == 1 && set.m[i] <= OZG_WIDE_ODD_MAX &&
+                        (i == 1 || set.m[i] < set.m[i - 1]));
+            mpz_set_ui(z, set.m[i]);
+            for (int j = 1; j < i; j++)
+                assert_int_equal(mpz_gcd_ui(NULL, z, set.m[j]), 1);
+        }
+        multiply(&set);
+        assert_int_equal(set.bits, mpz_sizeinbase(product, 2));
+        assert_true(has_room(s));
+        for (unsigned long most = set.m[set.nmod > 1] - 2; set.nmod > 1 && most + 200 > set.m[1]; most -= 2) {
+            multiply_largest(set.nmod, most);
+            assert_false(has_room(s));
+        }
+    }
+}
+
+/* The claims at ozg_fold_every(), for all moduli that may occur. */
+static void test_folds(void **state)
+{
+    (void)state;
+    for (int64_t m = 3; m <= OZG_WIDE_ODD_MAX; m += 2) {
+        const int64_t c = ozg_fold_factor((uint32_t)m), h = (m - 1) / 2, every = ozg_fold_every((uint32_t)m);
+
+        assert_true(2 * llabs(c) <= m && (65536 - c) % m == 0);
+        assert_true(every >= 4 && every <= OZG_K_BLOCK && every % 4 == 0);
+        for (int64_t more = 0; more <= 4; more += 4) { /* the largest: 4 more may overflow */
+            const int64_t folds = (OZG_K_BLOCK + every + more - 1) / (every + more);
+            const int64_t most = 32768 * (llabs(c) + 1) + 32768 * folds + (every + more) * h * h;
+
+            assert_true(more == 0 ? most < INT64_C(1) << 31
+                                  : most >= INT64_C(1) << 31 || every == OZG_K_BLOCK);
+        }
+    }
+    assert_true(((INT64_C(1) << 17) + (1 << 8)) * OZG_WIDE_ODD_MAX < INT64_C(1) << 32);
+    assert_int_equal(ozg_fold_every(65536), OZG_K_BLOCK);
+    assert_int_equal(ozg_fold_factor(65536), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairwise_coprime),     cmocka_unit_test(test_product_bits_top),
-        cmocka_unit_test(test_sets_of_the_contract), cmocka_unit_test(test_width_of_many_lengths),
-        cmocka_unit_test(test_width_at_its_limit),   cmocka_unit_test(test_moduli_for_width),
+        cmocka_unit_test(test_pairwise_coprime),
+        cmocka_unit_test(test_product_bits_top),
+        cmocka_unit_test(test_sets_of_the_contract),
+        cmocka_unit_test(test_width_of_many_lengths),
+        cmocka_unit_test(test_width_at_its_limit),
+        cmocka_unit_test(test_moduli_for_width),
+        cmocka_unit_test(test_wide_sets),
+        cmocka_unit_test(test_folds),
     };
     int failed;
 

@@ -46,7 +46,7 @@ static void check_places(const ozg_plan *p)
 {
     const ozg_kernel *kernel = p->kernel;
     const size_t parts = ozg_type_complex(p->shape.type) ? 2 : 1, native = p->shape.acc.kind == OZG_BY_NATIVE,
-                 planes = ((size_t)p->nmod + native) * (parts == 2 ? 3 : 1);
+                 planes = ((size_t)p->rns->nmod + native) * (parts == 2 ? 3 : 1);
     const size_t line = 41 + (ozg_by_data(p->shape.acc) ? ((size_t)p->shape.k + 63) / 64 * 8 : 0);
     size_t end = 0;
 
@@ -60,7 +60,9 @@ static void check_places(const ozg_plan *p)
         check_place(p->planes_a, planes * plane_bytes(&kernel->a, p->mt, p->kt), &end);
     if (!p->prepared_b)
         check_place(p->planes_b, planes * plane_bytes(&kernel->b, p->nt, p->kt), &end);
-    check_place(p->residues, parts * (size_t)p->nmod * round_up((size_t)p->mt, OZG_STRIP) * (size_t)p->nt,
+    check_place(p->residues,
+                parts * (size_t)(p->rns->nmod * p->rns->word) * round_up((size_t)p->mt, OZG_STRIP) *
+                    (size_t)p->nt,
                 &end);
     if (native)
         check_place(p->floors, 4 * parts * round_up((size_t)p->mt, OZG_STRIP) * (size_t)p->nt, &end);
@@ -130,7 +132,8 @@ static void check_shape(ozg_context *ctx, const ozg_shape *s, int prepared, stru
         assert_int_equal(ozg_plan_make(&plan, ctx, s, prepared & 1, prepared >> 1), OZG_OK);
         assert_true(plan.workspace <= ctx->memory_limit);
         assert_int_equal(plan.nmod, nmod);
-        assert_int_equal(plan.rns->nmod, nmod);
+        assert_int_equal(plan.rns->word, plan.kernel->a.word);
+        assert_true(plan.rns->word == 2 || plan.rns->nmod == nmod);
         assert_int_equal(plan.width, width);
         check_tiles(&plan);
         check_places(&plan);

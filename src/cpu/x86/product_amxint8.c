@@ -31,11 +31,14 @@ __attribute__((target("amx-tile"))) void ozg_state_amxint8(int on)
         _tile_release();
 }
 
-__attribute__((target("amx-tile,amx-int8"))) void
-ozg_product_32x32x64_amxint8(int64_t steps, const void *a, const void *b, int add, int32_t *acc)
+__attribute__((target("amx-tile,amx-int8"))) void ozg_product_32x32x64_amxint8(const ozg_rns *rns, int l,
+                                                                               int64_t steps, const void *a,
+                                                                               const void *b, int add,
+                                                                               int32_t *acc)
 {
     const int8_t *x = a, *y = b;
 
+    (void)rns, (void)l;
     if (add) {
         _tile_loadd(0, acc, 128);
         _tile_loadd(1, acc + 16, 128);

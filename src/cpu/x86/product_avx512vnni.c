@@ -23,12 +23,14 @@ static inline int32_t four_at(const int8_t *b)
 }
 
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) void
-ozg_product_32x12x4_avx512vnni(int64_t steps, const void *a, const void *b, int add, int32_t *acc)
+ozg_product_32x12x4_avx512vnni(const ozg_rns *rns, int l, int64_t steps, const void *a, const void *b,
+                               int add, int32_t *acc)
 {
     const uint8_t *x = a;
     const int8_t *y = b;
     __m512i lo[COLUMNS], hi[COLUMNS];
 
+    (void)rns, (void)l;
 #pragma GCC unroll 12
     for (int j = 0; j < COLUMNS; j++) {
         lo[j] = add ? _mm512_loadu_si512(acc + 32 * j) : _mm512_setzero_si512();

@@ -7,6 +7,7 @@
 #include "cpu/stages.h"
 #include "cpu/x86/vec_avx2.h"
 #define STAGE(name) ozg_##name##_avx2
+#include "cpu/x86/residues16_avx2.h"
 #include "cpu/stages_tmpl.h"
 #include "cpu/bounds_tmpl.h"
 #else

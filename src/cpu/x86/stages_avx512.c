@@ -7,6 +7,7 @@
 #include "cpu/stages.h"
 #include "cpu/x86/vec_avx512.h"
 #define STAGE(name) ozg_##name##_avx512
+#include "cpu/residues8_tmpl.h"
 #include "cpu/stages_tmpl.h"
 #include "cpu/bounds_tmpl.h"
 #else

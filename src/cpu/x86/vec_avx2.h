@@ -6,10 +6,10 @@
 #include <immintrin.h>
 
 #define TARGET    __attribute__((target("avx2,bmi2")))
-#define VEC       TARGET static inline
+#define VEC       TARGET static inline __attribute__((always_inline))
 #define VEC_LANES 8
 
-typedef __m256i vec;   /* 32-bit lanes */
+typedef __m256i vec;   /* 32-bit lanes; 16-bit lanes in residues16_avx2.h */
 typedef __m256i vec64; /* 64-bit lanes */
 
 VEC vec vec_load(const void *x)
@@ -20,28 +20,6 @@ VEC vec vec_load(const void *x)
 VEC void vec_store(void *x, vec v)
 {
     _mm256_storeu_si256(x, v);
-}
-
-VEC vec vec_load_u8(const uint8_t *x)
-{
-    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)x));
-}
-
-/* The low byte of each lane. */
-VEC void vec_store_low8(void *x, vec v)
-{
-    const __m256i pick = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4,
-                                          8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
-    const __m256i bytes = _mm256_shuffle_epi8(v, pick);
-
-    _mm_storel_epi64(x,
-                     _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
-}
-
-/* The low half of each lane; the lanes fit a signed 16-bit number. */
-VEC void vec_store_low16(void *x, vec v)
-{
-    _mm_storeu_si128(x, _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
 }
 
 VEC vec vec_set1(uint32_t x)
@@ -74,6 +52,12 @@ VEC vec vec_xor(vec x, vec y)
     return _mm256_xor_si256(x, y);
 }
 
+/* unsigned minimum */
+VEC vec vec_min(vec x, vec y)
+{
+    return _mm256_min_epu32(x, y);
+}
+
 VEC vec vec_shift_left(vec x, int n)
 {
     return _mm256_slli_epi32(x, n);
@@ -89,45 +73,27 @@ VEC vec vec_shift_right_signed(vec x, int n)
     return _mm256_srai_epi32(x, n);
 }
 
-/* unsigned minimum */
-VEC vec vec_min(vec x, vec y)
-{
-    return _mm256_min_epu32(x, y);
-}
-
-VEC vec vec_mul(vec x, vec y)
-{
-    return _mm256_mullo_epi32(x, y);
-}
-
-/* floor(x y / 2^32) */
-VEC vec vec_mul_high(vec x, vec y)
-{
-    const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(x, y), 32);
-    const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32));
-
-    return _mm256_blend_epi32(even, odd, 0xaa);
-}
-
-/* a > b ? x : y, signed */
-VEC vec vec_if_greater(vec a, vec b, vec x, vec y)
-{
-    return _mm256_blendv_epi8(y, x, _mm256_cmpgt_epi32(a, b));
-}
-
 /* acc + the products of the signed 16-bit halves of x and y */
 VEC vec vec_madd(vec acc, vec x, vec y)
 {
     return _mm256_add_epi32(acc, _mm256_madd_epi16(x, y));
 }
 
-/* Numbers lo + 2^32 hi, in order, to 2 vectors' worth of memory. */
-VEC void vec_store_wide(void *x, vec lo, vec hi)
+/* The low byte of each lane. */
+VEC void vec_store_low8(void *x, vec v)
 {
-    const __m256i a = _mm256_unpacklo_epi32(lo, hi), b = _mm256_unpackhi_epi32(lo, hi);
+    const __m256i pick = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4,
+                                          8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m256i bytes = _mm256_shuffle_epi8(v, pick);
 
-    _mm256_storeu_si256(x, _mm256_permute2x128_si256(a, b, 0x20));
-    _mm256_storeu_si256((__m256i *)x + 1, _mm256_permute2x128_si256(a, b, 0x31));
+    _mm_storel_epi64(x,
+                     _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
+}
+
+/* The low half of each lane; the lanes fit a signed 16-bit number. */
+VEC void vec_store_low16(void *x, vec v)
+{
+    _mm_storeu_si128(x, _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
 }
 
 VEC vec64 vec64_load_i32(const int32_t *x)
@@ -135,12 +101,34 @@ VEC vec64 vec64_load_i32(const int32_t *x)
     return _mm256_cvtepi32_epi64(_mm_loadu_si128((const __m128i *)x));
 }
 
-/* The low half of each lane. */
-VEC void vec64_store_low32(uint32_t *x, vec64 v)
+/*
+ * The low half of each lane: numbers of elements e.., e a multiple of 4. Of each sixteen, first those of
+ * even e, then those of odd e.
+ */
+VEC void vec64_store_pairs(uint32_t *x, int e, vec64 v)
 {
-    const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0);
+    const __m256i order = _mm256_setr_epi32(0, 4, 2, 6, 0, 0, 0, 0);
+    const __m128i pairs = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(v, order));
 
-    _mm_storeu_si128((__m128i *)x, _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(v, order)));
+    x += e / 16 * 16 + e % 16 / 2;
+    _mm_storel_epi64((__m128i *)x, pairs);
+    _mm_storel_epi64((__m128i *)(x + 8), _mm_unpackhi_epi64(pairs, pairs));
+}
+
+/* The low and the high halves of 16 lanes, in the order of vec64_store_pairs(). */
+VEC void vec64_store_both_pairs(uint32_t *low, uint32_t *high, const vec64 *v)
+{
+#define SELECT(a, b, which)                                                                                  \
+    _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which))
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i low0 = SELECT(v[0], v[1], 0x88), low1 = SELECT(v[2], v[3], 0x88);
+    const __m256i high0 = SELECT(v[0], v[1], 0xdd), high1 = SELECT(v[2], v[3], 0xdd);
+
+    vec_store(low, _mm256_permutevar8x32_epi32(SELECT(low0, low1, 0x88), order));
+    vec_store(low + 8, _mm256_permutevar8x32_epi32(SELECT(low0, low1, 0xdd), order));
+    vec_store(high, _mm256_permutevar8x32_epi32(SELECT(high0, high1, 0x88), order));
+    vec_store(high + 8, _mm256_permutevar8x32_epi32(SELECT(high0, high1, 0xdd), order));
+#undef SELECT
 }
 
 VEC vec64 vec64_set1(uint64_t x)
@@ -168,6 +156,11 @@ VEC vec64 vec64_or(vec64 x, vec64 y)
     return _mm256_or_si256(x, y);
 }
 
+VEC vec64 vec64_shift_left(vec64 x, int n)
+{
+    return _mm256_slli_epi64(x, n);
+}
+
 VEC vec64 vec64_shift_right(vec64 x, int n)
 {
     return _mm256_srli_epi64(x, n);
@@ -190,6 +183,12 @@ VEC vec64 vec64_negative(vec64 x)
     return _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
 }
 
+/* all ones where x = 0 */
+VEC vec64 vec64_is_zero(vec64 x)
+{
+    return _mm256_cmpeq_epi64(x, _mm256_setzero_si256());
+}
+
 /* signed maximum */
 VEC vec64 vec64_max(vec64 x, vec64 y)
 {
@@ -199,6 +198,12 @@ VEC vec64 vec64_max(vec64 x, vec64 y)
 VEC vec64 vec64_xor(vec64 x, vec64 y)
 {
     return _mm256_xor_si256(x, y);
+}
+
+/* where the mask is all ones 0, where it is 0 x */
+VEC vec64 vec64_clear(vec64 mask, vec64 x)
+{
+    return _mm256_andnot_si256(mask, x);
 }
 
 /* where the mask is all ones x, where it is 0 y */

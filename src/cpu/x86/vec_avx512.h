@@ -6,7 +6,7 @@
 #include <immintrin.h>
 
 #define TARGET    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vnni,bmi2")))
-#define VEC       TARGET static inline
+#define VEC       TARGET static inline __attribute__((always_inline))
 #define VEC_LANES 16
 
 typedef __m512i vec;   /* 32-bit lanes */
@@ -22,6 +22,12 @@ VEC void vec_store(void *x, vec v)
     _mm512_storeu_si512(x, v);
 }
 
+/* The low half of each lane; the lanes fit a signed 16-bit number. */
+VEC void vec_store_low16(void *x, vec v)
+{
+    _mm256_storeu_si256(x, _mm512_cvtepi32_epi16(v));
+}
+
 VEC vec vec_load_u8(const uint8_t *x)
 {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)x));
@@ -31,12 +37,6 @@ VEC vec vec_load_u8(const uint8_t *x)
 VEC void vec_store_low8(void *x, vec v)
 {
     _mm_storeu_si128(x, _mm512_cvtepi32_epi8(v));
-}
-
-/* The low half of each lane; the lanes fit a signed 16-bit number. */
-VEC void vec_store_low16(void *x, vec v)
-{
-    _mm256_storeu_si256(x, _mm512_cvtepi32_epi16(v));
 }
 
 VEC vec vec_set1(uint32_t x)
@@ -132,10 +132,19 @@ VEC vec64 vec64_load_i32(const int32_t *x)
     return _mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)x));
 }
 
-/* The low half of each lane. */
-VEC void vec64_store_low32(uint32_t *x, vec64 v)
+/* The low half of each lane: numbers of elements e.., in order. */
+VEC void vec64_store_pairs(uint32_t *x, int e, vec64 v)
 {
-    _mm256_storeu_si256((__m256i *)x, _mm512_cvtepi64_epi32(v));
+    _mm256_storeu_si256((__m256i *)(x + e), _mm512_cvtepi64_epi32(v));
+}
+
+/* The low and the high halves of 16 lanes. */
+VEC void vec64_store_both_pairs(uint32_t *low, uint32_t *high, const vec64 *v)
+{
+    for (int i = 0; i < 2; i++) {
+        vec64_store_pairs(low, 8 * i, v[i]);
+        vec64_store_pairs(high, 8 * i, _mm512_srli_epi64(v[i], 32));
+    }
 }
 
 VEC vec64 vec64_set1(uint64_t x)
@@ -163,6 +172,11 @@ VEC vec64 vec64_or(vec64 x, vec64 y)
     return _mm512_or_si512(x, y);
 }
 
+VEC vec64 vec64_shift_left(vec64 x, int n)
+{
+    return _mm512_slli_epi64(x, (unsigned)n);
+}
+
 VEC vec64 vec64_shift_right(vec64 x, int n)
 {
     return _mm512_srli_epi64(x, (unsigned)n);
@@ -185,6 +199,12 @@ VEC vec64 vec64_negative(vec64 x)
     return _mm512_srai_epi64(x, 63);
 }
 
+/* all ones where x = 0 */
+VEC vec64 vec64_is_zero(vec64 x)
+{
+    return _mm512_movm_epi64(_mm512_testn_epi64_mask(x, x));
+}
+
 /* signed maximum */
 VEC vec64 vec64_max(vec64 x, vec64 y)
 {
@@ -194,6 +214,12 @@ VEC vec64 vec64_max(vec64 x, vec64 y)
 VEC vec64 vec64_xor(vec64 x, vec64 y)
 {
     return _mm512_xor_si512(x, y);
+}
+
+/* where the mask is all ones 0, where it is 0 x */
+VEC vec64 vec64_clear(vec64 mask, vec64 x)
+{
+    return _mm512_andnot_si512(mask, x);
 }
 
 /* where the mask is all ones x, where it is 0 y */

@@ -93,8 +93,8 @@ typedef struct ozg_config {
     int device_pointers;   /* matrices live on the device; must be 0 on the CPU */
     const char *kernel; /* CPU micro-kernel (ozg_kernel_name()); NULL (default): the fastest for the shape */
     /*
-     * NULL, or called by the thread that makes a product, from time to time, with the share of it that is done,
-     * above 0 and at most 1. It must not use the context.
+     * NULL, or called by the thread that makes a product, from time to time, with the share of it that is
+     * done, above 0 and at most 1. It must not use the context.
      */
     void (*progress)(void *arg, double done);
     void *progress_arg;
@@ -190,7 +190,8 @@ OZG_API ozg_accuracy ozg_width(int t);
  * ozg_accurate() - s moduli, 2..49, with scaling exponents from a product of 6-bit magnitudes ([EA] Algorithm
  * 2): the widths of rows and columns grow as far as |A||B| allows, by 1 bit for uniform data and more for
  * others, for the price of one more product. Not for prepared operands, since the exponents depend on both
- * (OZG_E_UNSUPPORTED); needs 4096 k' below about M / 2. doc/numerics.md sec. 3. Checked by the call that uses it.
+ * (OZG_E_UNSUPPORTED); needs 4096 k' below about M / 2. doc/numerics.md sec. 3. Checked by the call that
+ * uses it.
  */
 OZG_API ozg_accuracy ozg_accurate(int s);
 
@@ -207,15 +208,15 @@ OZG_API ozg_accuracy ozg_accurate(int s);
 OZG_API ozg_accuracy ozg_native(void);
 
 /*
- * ozg_rounded() - every component is RN(alpha op(A) op(B) + beta C), for any finite input. The number of moduli
- * is chosen for speed; entries whose rounding is in doubt are computed exactly. doc/bounds.md.
+ * ozg_rounded() - every component is RN(alpha op(A) op(B) + beta C), for any finite input. The number of
+ * moduli is chosen for speed; entries whose rounding is in doubt are computed exactly. doc/bounds.md.
  */
 OZG_API ozg_accuracy ozg_rounded(void);
 
 /*
  * ozg_with_moduli() - acc, native or rounded, with s moduli instead of a number chosen from the data: what a
- * second prepared operand needs to fit the first. The promise stays; s = 0 undoes it. Checked by the call that
- * uses it.
+ * second prepared operand needs to fit the first. The promise stays; s = 0 undoes it. Checked by the call
+ * that uses it.
  */
 OZG_API ozg_accuracy ozg_with_moduli(ozg_accuracy acc, int s);
 
@@ -276,11 +277,11 @@ OZG_API ozg_status ozg_cgemm(ozg_context *ctx, char transa, char transb, int64_t
                              ozg_report *report);
 
 /*
- * ozg_bound_dgemm() - what ozg_dgemm() with these arguments and beta = 0 would do, without the product: reads A
- * and B, and fills moduli, width, products, bound, bound_relative, exact, repaired (an estimate from a sample),
- * tiles, k_chunks and workspace_bytes of the report; emulated = 0 and a reason if nothing is to be multiplied.
- * Rows and columns with Inf or NaN are left out of the bound. Costs passes over A and B and needs the workspace
- * of the product. Arguments and errors as ozg_dgemm(); report must not be NULL.
+ * ozg_bound_dgemm() - what ozg_dgemm() with these arguments and beta = 0 would do, without the product:
+ * reads A and B, and fills moduli, width, products, bound, bound_relative, exact, repaired (an estimate from
+ * a sample), tiles, k_chunks and workspace_bytes of the report; emulated = 0 and a reason if nothing is to
+ * be multiplied. Rows and columns with Inf or NaN are left out of the bound. Costs passes over A and B and
+ * needs the workspace of the product. Arguments and errors as ozg_dgemm(); report must not be NULL.
  */
 OZG_API ozg_status ozg_bound_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                    int64_t k, double alpha, const double *a, int64_t lda, const double *b,
@@ -356,7 +357,8 @@ typedef struct ozg_monitor {
  *          too small, and at most 0.1 % too large. Correctly rounded components have at most 1 (1.001 as it
  *          is found), and at most 0.5 in max_ulp.
  * Exact    X - C is found to a relative 2^-50 (or half the smallest subnormal double). With beta not 0, up to
- *          2^-50 units in the last place of C and of the terms of beta C0 come on top, but never more than one
+ *          2^-50 units in the last place of C and of the terms of beta C0 come on top, but never more than
+ * one
  *          of RN(X). Components that are or should be Inf or NaN are left out of the three maxima.
  * Memory   beside the workspace of products: copies of lines, up to 64 MiB, or of 16 lines of k doubles if
  *          these take more (complex: 2 k); 8 (m + n) bytes; up to 1.5 MiB. Not counted against memory_limit.

@@ -30,8 +30,8 @@
  *    best s >= s1 for each of the other two parts, and OZG_SPLIT_AGAIN s / m for the columns and
  *    OZG_SPLIT_AGAIN s / n for the rows that these parts split again.
  * 3. Lines are computed apart if the least cost is below that of all lines in one by at least OZG_APART_GAIN:
- *    less does not pay for rule 4 and the smaller parts. Nothing of this is looked at where all lines in one
- *    cost no more than the number of moduli at which their search starts (choose.c).
+ *    less does not pay for rule 4 and for the smaller parts. Nothing of this is looked at where all lines in
+ *    one cost less than one product more than usual (choose.c).
  * 4. Then each row fails or passes against OZG_FAR_AGAINST ordinary sampled columns (all, if there are not
  *    more; evenly) at s1. It is far out if it fails in more than 1/OZG_FAR_PAIRS of these pairs. Columns
  *    likewise, if a sampled column is far out, and rows are looked at only if a sampled row is.

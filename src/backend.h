@@ -17,8 +17,8 @@
 #include "rns.h"
 
 /*
- * Element p of line i is x[i line_stride + p step] (elements of the type) times 2^shift[p]; shift may be NULL.
- * conj: its imaginary part is negated.
+ * Element p of line i is x[i line_stride + p step] (elements of the type) times 2^shift[p]; shift may be
+ * NULL. conj: its imaginary part is negated.
  */
 typedef struct ozg_view {
     const void *x;

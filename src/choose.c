@@ -3,9 +3,10 @@
  *
  * The sample is up to 32 lines a side, evenly among those that take part, and all pairs of them. For s moduli
  * the lines are scaled as all lines would be; their residuals give the bound of each pair, and floors of the
- * elements (arith/bound.h) give a lower bound of |A||B| and, with more bits, an estimate of AB. The cost of s is
+ * elements (arith/bound.h) give a lower bound of |A||B| and, with more bits, an estimate of AB. The cost of
+ * s is
  *
- *     native    s + OZG_REPAIR (share of pairs that fail)              in products of the size of the problem
+ *     native    s + OZG_REPAIR (share of pairs that fail)          in products of the size of the problem
  *     rounded   s + the time of repairs in the same unit, from the chance that the rounding is in doubt
  *
  * SPDX-License-Identifier: MIT
@@ -129,11 +130,15 @@ static ozg_choice search_one(ozg_sample *z, uint64_t *lowest)
     return best;
 }
 
-/* Data that cost no more than usual are not looked at again: neither for lines far out nor for shifts. */
+/*
+ * Data that cost less than one product more than usual are not looked at again: neither for lines far out nor
+ * for shifts.
+ */
 static int is_usual(const ozg_sample *z, uint64_t lowest)
 {
-    return lowest <=
-           (uint64_t)usual_moduli(z) * (uint64_t)(z->a.lines.count * z->b.lines.count) * OZG_COST_UNIT;
+    const uint64_t product = (uint64_t)(z->a.lines.count * z->b.lines.count) * OZG_COST_UNIT;
+
+    return lowest < (uint64_t)(usual_moduli(z) + 1) * product;
 }
 
 /* The same, and whether lines far out are to be computed apart. */

@@ -237,7 +237,10 @@ static void scale_operand(const ozg_context *ctx, const ozg_stage *st, operand_s
         ctx->backend->norms(st, &op->lines);
 }
 
-/* D for a fixed width or by norms (accurate scaling: set already), and residual norms where they are wanted. */
+/*
+ * D for a fixed width or by norms (accurate scaling: set already), and residual norms where they are
+ * wanted.
+ */
 static void set_exponents(const ozg_plan *plan, const ozg_stage *st, ozg_lines *lines, int residuals)
 {
     if (ozg_by_data(plan->shape.acc))
@@ -364,7 +367,10 @@ static void raise_largest(const ozg_residues *sums, int64_t rows, int64_t column
         }
 }
 
-/* D by accurate scaling: the product of ceilings, tile by tile, before the first tile of C. [EA] Algorithm 2. */
+/*
+ * D by accurate scaling: the product of ceilings, tile by tile, before the first tile of C. [EA] Algorithm
+ * 2.
+ */
 static void scale_accurately(const ozg_plan *plan, const ozg_stage *st, operand_state *a, operand_state *b,
                              unsigned char *work)
 {
@@ -510,8 +516,8 @@ ozg_status ozg_driver_predict(const ozg_plan *plan, const ozg_data *data, void *
     return OZG_OK;
 }
 
-/* The number of moduli of an operand that is prepared for a partner of which nothing is known: as if that were
- * like itself. Errors: OZG_E_NOMEM. */
+/* The number of moduli of an operand that is prepared for a partner of which nothing is known: as if that
+ * were like itself. Errors: OZG_E_NOMEM. */
 static ozg_status choose_for_operand(ozg_operand *op, ozg_stage *st)
 {
     void *memory;

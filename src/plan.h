@@ -33,18 +33,20 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
                          int prepared_b);
 
 /*
- * ozg_plan_settle() - cuts the tiles again for nmod moduli and the plan's rows and columns, within the workspace
- * that it has. Cannot fail but for OZG_E_NOMEM (tables): ozg_plan_make() left room for the smallest tile of 49.
+ * ozg_plan_settle() - cuts the tiles again for nmod moduli and the plan's rows and columns, within the
+ * workspace that it has. Cannot fail but for OZG_E_NOMEM (tables): ozg_plan_make() left room for the smallest
+ * tile of 49.
  */
 ozg_status ozg_plan_settle(ozg_plan *plan, int nmod);
 
 /*
- * ozg_plan_accuracy() - moduli and width of a request at this k; native and rounded: the number of moduli asked
- * for, or 0, and width 0. Errors: OZG_E_UNSUPPORTED.
+ * ozg_plan_accuracy() - moduli and width of a request at this k; native and rounded: the number of moduli
+ * asked for, or 0, and width 0. Errors: OZG_E_UNSUPPORTED.
  */
 ozg_status ozg_plan_accuracy(ozg_context *ctx, char type, int64_t k, ozg_accuracy acc, int *nmod, int *width);
 
-/* ozg_by_data() - the accuracy is native or rounded: the scaling follows from the data, and entries are tested.
+/* ozg_by_data() - the accuracy is native or rounded: the scaling follows from the data, and entries are
+ * tested.
  */
 static inline int ozg_by_data(ozg_accuracy acc)
 {

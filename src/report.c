@@ -1,8 +1,8 @@
 /*
  * report.c - facts and bound of a call.
  *
- * The bound of an entry is that of arith/bound.h, from norms of its two lines. That of a call takes the largest
- * value over all lines of each norm, in three terms,
+ * The bound of an entry is that of arith/bound.h, from norms of its two lines. That of a call takes the
+ * largest value over all lines of each norm, in three terms,
  *
  *     e <=   min(max rmax_i 2^-D_i  max x1_j 2^e_j,  ... r2 x2 ...,  ... r1 xmax ...)
  *          + the same with A and B exchanged
@@ -84,7 +84,10 @@ static void raise_to(scaled *most, scaled x)
         *most = x;
 }
 
-/* The largest norms of lines that take part, of elements and of residuals; 0: 1-norm, 1: 2-norm, 2: maximum. */
+/*
+ * The largest norms of lines that take part, of elements and of residuals; 0: 1-norm, 1: 2-norm, 2:
+ * maximum.
+ */
 typedef struct extremes {
     scaled x[3], r[3];
 } extremes;

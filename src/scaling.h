@@ -13,8 +13,8 @@ void ozg_scaling_fixed(ozg_lines *lines, int width);
 
 /*
  * ozg_scaling_norm() - d = nu - e + g, where g is the largest integer with 4^g N <= Q(s). Then |c^| <= Q by
- * Cauchy and Schwarz (doc/bounds.md). Needs s >= ozg_scaling_least(). Returns the largest width d + e; 1 if no
- * line takes part.
+ * Cauchy and Schwarz (doc/bounds.md). Needs s >= ozg_scaling_least(). Returns the largest width d + e; 1 if
+ * no line takes part.
  */
 int ozg_scaling_norm(ozg_lines *lines, int s, uint64_t length);
 

@@ -8,7 +8,8 @@
  *     x1, x2, xmax    1-, 2- and largest-entry norm of x 2^-e
  *     r1, r2, rmax    the same of rho
  *
- * c is 0 up to k' = 65535 and grows so that each fits 32 bits, up to k' = 2^32 - 1. Written once for C11, CUDA C and OpenCL C.
+ * c is 0 up to k' = 65535 and grows so that each fits 32 bits, up to k' = 2^32 - 1. Written once for C11,
+ * CUDA C and OpenCL C.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,8 +27,8 @@ static inline int ozg_bound_unit(uint64_t length)
 }
 
 /*
- * nu: lines are measured in units of 2^(e - nu). 15 bits for k' < 2^33: sum (2^nu)^2 over k' terms stays below
- * 2^63.
+ * nu: lines are measured in units of 2^(e - nu). 15 bits for k' < 2^33: sum (2^nu)^2 over k' terms stays
+ * below 2^63.
  */
 static inline int ozg_norm_bits(uint64_t length)
 {
@@ -105,8 +106,8 @@ static inline int ozg_bound_fits(uint64_t bound, uint64_t right, int32_t shift)
 }
 
 /*
- * The entry is proven to be of native grade if its error is at most F 2^-p |A||B|, p = 53 (single 24). With the
- * error at most 2^(-D-E) bound 2^(most + 2 c - 32), most and least the larger and the smaller of the two
+ * The entry is proven to be of native grade if its error is at most F 2^-p |A||B|, p = 53 (single 24). With
+ * the error at most 2^(-D-E) bound 2^(most + 2 c - 32), most and least the larger and the smaller of the two
  * widths, this follows from
  *
  *     |A||B| >= L 2^(e_i + e_j - 2 b + c)      ozg_bound_passes(), L < 2^31 from floors (ozg_floor)

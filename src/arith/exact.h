@@ -1,8 +1,8 @@
 /*
  * exact.h - the exact sum of any number of products of doubles, whatever their exponents.
  *
- * A long accumulator in digits of 32 bits, kept in 64-bit words so that a carry is needed once in 2^29 products
- * only. Written once for C11, CUDA C and OpenCL C.
+ * A long accumulator in digits of 32 bits, kept in 64-bit words so that a carry is needed once in 2^29
+ * products only. Written once for C11, CUDA C and OpenCL C.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -149,8 +149,8 @@ static inline int ozg_exact_value(const ozg_exact *acc, ozg_value *v)
 }
 
 /*
- * alpha AB + beta C from exact components of AB: scalars are odd multiples of 2^-1074..2^1023 below 2^1024, so
- * the bits of the sum lie between 2^(-2176 - 1074) and 2^(2176 + 1024).
+ * alpha AB + beta C from exact components of AB: scalars are odd multiples of 2^-1074..2^1023 below 2^1024,
+ * so the bits of the sum lie between 2^(-2176 - 1074) and 2^(2176 + 1024).
  */
 #define OZG_EXACT_SUM_LOWEST (-3264) /* -64 * 51 */
 #define OZG_EXACT_SUM_WORDS  ((3264 + 3200) / 64 + 2)

@@ -1,5 +1,6 @@
 /*
- * ceilings.c - the product of ceilings of accurate scaling, [EA] Algorithm 2, in tasks: exact sums, no residues.
+ * ceilings.c - the product of ceilings of accurate scaling, [EA] Algorithm 2, in tasks: exact sums, no
+ * residues.
  *
  * SPDX-License-Identifier: MIT
  */

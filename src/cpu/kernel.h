@@ -38,8 +38,8 @@ typedef void ozg_state_fn(int on);
 typedef void ozg_scale_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, uint64_t *largest);
 
 /*
- * ozg_norms_fn - for lines [i0, i1) of exponent e[i - i0] the norms of y_p = ceil(|x_p| 2^(nu - e)), over both
- * components of complex elements, nu as ozg_norm_bits() gives it. Lines with e = OZG_E_NONE: zeros.
+ * ozg_norms_fn - for lines [i0, i1) of exponent e[i - i0] the norms of y_p = ceil(|x_p| 2^(nu - e)), over
+ * both components of complex elements, nu as ozg_norm_bits() gives it. Lines with e = OZG_E_NONE: zeros.
  */
 typedef void ozg_norms_fn(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, int nu, const int32_t *e,
                           ozg_norms *out);
@@ -112,15 +112,15 @@ typedef void ozg_doubt_fn(int single, int n, uint64_t (*words)[OZG_STRIP], const
                           const uint64_t *bound, const int32_t *shift, uint8_t *doubt);
 
 /*
- * ozg_bounds_fn - bound[e] = ozg_bound() of row i + e of A and of a column b, most[e] and least[e] the larger and
- * the smaller of their widths, for e < count <= OZG_STRIP.
+ * ozg_bounds_fn - bound[e] = ozg_bound() of row i + e of A and of a column b, most[e] and least[e] the
+ * larger and the smaller of their widths, for e < count <= OZG_STRIP.
  */
 typedef void ozg_bounds_fn(const ozg_lines *a, int64_t i, int count, const ozg_factors *b, uint64_t *bound,
                            int32_t *most, int32_t *least);
 
 /*
- * ozg_passes_fn - pass[e] = bound[e] 2^shift[e] <= f (floors[e] >> c) for OZG_STRIP rows (ozg_bound_fits), with
- * bound[e] < 2^51, f <= 2^17 and floors[e] >> c below 2^31.
+ * ozg_passes_fn - pass[e] = bound[e] 2^shift[e] <= f (floors[e] >> c) for OZG_STRIP rows (ozg_bound_fits),
+ * with bound[e] < 2^51, f <= 2^17 and floors[e] >> c below 2^31.
  */
 typedef void ozg_passes_fn(const uint64_t *bound, const int32_t *shift, uint32_t f, const uint64_t *floors,
                            int c, uint8_t *pass);

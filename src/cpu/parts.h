@@ -28,8 +28,9 @@ void ozg_cpu_reconstruct(const ozg_stage *st, const ozg_residues *in, const ozg_
                          ozg_repairs *repairs);
 
 /*
- * ozg_cpu_repair() - C[index] := the correctly rounded entry of row i of A and column j of B. c: the components
- * of c^ 2^x, from which the exact sum follows by a few products where only few elements were rounded.
+ * ozg_cpu_repair() - C[index] := the correctly rounded entry of row i of A and column j of B. c: the
+ * components of c^ 2^x, from which the exact sum follows by a few products where only few elements were
+ * rounded.
  */
 void ozg_cpu_repair(const ozg_stage *st, const ozg_lines *a, int64_t i, const ozg_lines *b, int64_t j,
                     const ozg_value c[2], void *out, int64_t index);

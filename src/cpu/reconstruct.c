@@ -172,7 +172,8 @@ static void mark_doubtful(const reconstruct_job *job, strip *s, const uint64_t *
 
 /* ---- an entry in general ------------------------------------------------------------------------ */
 
-/* The component of the strip, moved down (-1), up (1) or not at all (0), as a value. 0: the bound does not fit.
+/* The component of the strip, moved down (-1), up (1) or not at all (0), as a value. 0: the bound does not
+ * fit.
  */
 static int value_moved(const reconstruct_job *job, const strip *s, int e, int part, int move, ozg_value *v)
 {

@@ -1,5 +1,6 @@
 /*
- * scale.c - the scale stage in tasks: exponents of lines, their norms and those of what the split rounds away.
+ * scale.c - the scale stage in tasks: exponents of lines, their norms and those of what the split rounds
+ * away.
  *
  * SPDX-License-Identifier: MIT
  */

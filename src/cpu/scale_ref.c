@@ -1,6 +1,6 @@
 /*
- * scale_ref.c - the scale stage, the plain C that defines it: the largest |component| of each line, its norms,
- * and the norms of what the split rounds away.
+ * scale_ref.c - the scale stage, the plain C that defines it: the largest |component| of each line, its
+ * norms, and the norms of what the split rounds away.
  *
  * The bits of a positive double order like the number, Inf above all finite ones and NaN above Inf.
  *

@@ -342,9 +342,9 @@ TARGET void STAGE(round)(int single, int n, uint64_t (*words)[OZG_STRIP], const 
 }
 
 /*
- * With 64 leading bits top, of which the lowest `cut` are rounded away, numbers within eps (in units of the last
- * of the 64) round alike if the part cut off is further than eps from one half, and none falls below the power
- * of two where the units change.
+ * With 64 leading bits top, of which the lowest `cut` are rounded away, numbers within eps (in units of the
+ * last of the 64) round alike if the part cut off is further than eps from one half, and none falls below
+ * the power of two where the units change.
  */
 TARGET void STAGE(doubt)(int single, int n, uint64_t (*words)[OZG_STRIP], const int32_t *d, int32_t exponent,
                          const uint64_t *bound, const int32_t *shift, uint8_t *doubt)

@@ -67,7 +67,7 @@ static void set_element(const struct gemm *g, int is_a, int64_t i, int64_t p, do
     number_set(g->type, (void *)(uintptr_t)v.x, is_a ? view_index(&v, i, p, 0) : view_index(&v, p, i, 0), x);
 }
 
-/* About one line in `every`, but not evenly. SOME: 18 in a row, of which the sample sees two or three, and others. */
+/* About one line in `every`, but not evenly. SOME: 18 in a row, of which the sample sees one or two, and others. */
 enum { SOME = 0 };
 
 static int is_chosen(int64_t i, int every)
@@ -132,7 +132,7 @@ static void check_same(ozg_context *ctx, const struct gemm *g, const void *after
 
     assert_true(accuracy_same(ctx, g, ozg_native(), after, &other, label));
     assert_true(other.moduli == report->moduli && other.width == report->width);
-    assert_true(other.products == report->products && other.exact == report->exact);
+    assert_true(other.products <= report->products && other.exact == report->exact); /* 16 bits: fewer */
     assert_true(other.tested == report->tested && other.repaired == report->repaired);
     assert_memory_equal(&other.bound, &report->bound, sizeof report->bound);
 }
@@ -198,7 +198,8 @@ static void evil_lines(void **state)
     for (int q = 0; q < 3 * 4; q++) {
         struct gemm g = ordinary(types[(q + q / 4) % 4], trans[q % 4], 192, 184, 24 + q, q);
         const int sides = 1 + q / 4;
-        const int e = sides == (ROWS | COLUMNS) && g.type == 's' ? 16 : 40; /* their pairs, too */
+        const int single = g.type == 's' || g.type == 'c';
+        const int e = sides == (ROWS | COLUMNS) && single ? 24 : 40; /* more, and repairs pay */
         ozg_report report;
 
         accuracy_scalars(&g, q);
@@ -249,8 +250,8 @@ static void check_rows(const struct gemm *g, const void *after, int64_t i0, int6
     exact_close(&exact);
 }
 
-/* One row in 16 times exp(10 N): the others have the moduli of ordinary data, and hardly anything is repaired. */
-static void wide_rows_pay(void **state)
+/* One row in 16 times exp(10 N): parts would save between one and two products, which is not enough. */
+static void wide_rows(void **state)
 {
     enum { SIDE = 640, K = 256 };
     const char *const trans[] = {"NN", "TT"};
@@ -268,8 +269,8 @@ static void wide_rows_pay(void **state)
         make_wide(&g, q == 0, 16, q);
         after = accuracy_run(kernels.ctx[0], &g, ozg_native(), &report, "wide");
         assert_non_null(after);
-        assert_true(report.moduli >= before.moduli + 2);
-        assert_true(report.products <= before.products + 1);
+        assert_false(is_apart(&g, &report));
+        assert_in_range(report.moduli, before.moduli + 1, before.moduli + 3);
         assert_true(100 * report.repaired < SIDE * SIDE);
         check_same(kernels.ctx[kernels.count > 1], &g, after, &report, "wide");
         check_rows(&g, after, 0, 24);
@@ -303,7 +304,7 @@ static void evil_rows_pay(void **state)
 static void in_one(void **state)
 {
     struct gemm g = ordinary('d', "NN", 96, 88, 30, 1);
-    const int64_t far = 8; /* in the sample, whose 12 rows are every eighth one */
+    const int64_t far = 6; /* in the sample, whose 16 rows are every sixth one */
     ozg_operand *b;
     ozg_report report;
     void *c;
@@ -313,7 +314,7 @@ static void in_one(void **state)
     check(&g, 0, "every third row");
     g = ordinary('d', "NN", 96, 88, 30, 1);
     for (int64_t i = far; i < 48; i++)
-        if (i == far || i % 8)
+        if (i == far || i % 6)
             scale_element(&g, 1, i, i % g.k, 40);
     for (int64_t j = 0; j < g.n; j++)
         for (int64_t p = 0; p < g.k; p++)
@@ -321,7 +322,7 @@ static void in_one(void **state)
     check(&g, 0, "one row of the sample, many others");
     g = ordinary('d', "NN", 39, 39, 30, 1);
     make_evil(&g, 1, SOME);
-    check(&g, 0, "four sampled lines");
+    check(&g, 0, "a far row that is not sampled");
     g = ordinary('d', "NN", 192, 184, 40, 1);
     make_evil(&g, 1, SOME);
     c = gemm_image(&g);
@@ -394,8 +395,8 @@ static void progress(void **state)
     void *c = gemm_image(&g);
 
     (void)state;
-    make_evil(&g, 1, SOME);
-    make_evil(&g, 0, SOME);
+    make_evil_by(&g, 1, SOME, 60);
+    make_evil_by(&g, 0, SOME, 60);
     ozg_config_init(&cfg);
     cfg.progress = note;
     cfg.progress_arg = seen;
@@ -412,7 +413,7 @@ static void progress(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(evil_lines),    cmocka_unit_test(special_lines), cmocka_unit_test(wide_rows_pay),
+        cmocka_unit_test(evil_lines),    cmocka_unit_test(special_lines), cmocka_unit_test(wide_rows),
         cmocka_unit_test(evil_rows_pay), cmocka_unit_test(in_one),        cmocka_unit_test(prediction),
         cmocka_unit_test(progress),
     };

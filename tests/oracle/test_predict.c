@@ -124,6 +124,28 @@ static void test_same_as_the_product(void **state)
     }
 }
 
+/* alpha is large, and what it multiplies is below the smallest number: the bound of the rounding counts. */
+static void test_large_alpha(void **state)
+{
+    const ozg_accuracy accuracies[] = {ozg_moduli(20), ozg_native(), ozg_rounded()};
+    const double a = 0x1.0000000000001p-530, b = 0x1.0000000400001p-530;
+    struct gemm g = {
+        .type = 'd', .transa = 'N', .transb = 'N', .m = 1, .n = 1, .k = 1, .alpha = {0x1p1000, 0}};
+
+    (void)state;
+    gemm_layout(&g, &arena, (struct padding){0, 0, 0}, 0);
+    g.a = &a;
+    g.b = &b;
+    for (int i = 0; i < 3; i++) {
+        ozg_report r;
+
+        assert_int_equal(predict(&g, accuracies[i], &r), OZG_OK);
+        assert_int_equal(gemm_run(ctx, &g, g.c, accuracies[i], NULL), OZG_OK);
+        check_entries(&g, g.c, r.bound);
+        assert_true(r.bound < 0x1p-110); /* of a product of 2^-60 */
+    }
+}
+
 static void test_arguments(void **state)
 {
     double a[4] = {1, 2, 3, 4};
@@ -160,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_as_the_product),
+        cmocka_unit_test(test_large_alpha),
         cmocka_unit_test(test_arguments),
     };
 

@@ -26,6 +26,7 @@ typedef struct operand {
 
 /* The sampled lines as doubles. */
 typedef struct sampled {
+    const operand *all;
     int n;
     double *x; /* line q begins at q k parts */
     int16_t *shift;
@@ -46,7 +47,25 @@ typedef struct model {
 
 /* ---- operands ----------------------------------------------------------------------------------- */
 
-enum family { UNIFORM, WIDE, WIDER, INSIDE, SPIKE, INTEGERS, HOLES, FAMILIES, TIE_DOWN, TIE_UP, STOP };
+enum family {
+    UNIFORM,
+    WIDE,
+    WIDER,
+    INSIDE,
+    FAR_INSIDE,
+    SPIKE,
+    INTEGERS,
+    HOLES,
+    FAMILIES,
+    TIE_DOWN,
+    TIE_UP,
+    STOP,
+    START,
+    USUAL,
+    ABOVE_USUAL,
+    CANCEL,
+    CANCEL_MORE
+};
 
 /* Roughly normal, integer */
 static int wide(struct rng *r, int range)
@@ -54,9 +73,10 @@ static int wide(struct rng *r, int range)
     return (int)(rng_between(r, -range, range) + rng_between(r, -range, range)) / 2;
 }
 
-static double random_number(struct rng *r, enum family f, int64_t p, int is_a)
+static double random_number(struct rng *r, enum family f, char type, int64_t p, int is_a)
 {
     const double x = ldexp((double)(int64_t)(rng_next(r) | 1), -63);
+    const int most = type == 's' || type == 'c' ? 120 : 1020;
 
     switch (f) {
     case WIDE:
@@ -65,6 +85,8 @@ static double random_number(struct rng *r, enum family f, int64_t p, int is_a)
         return ldexp(x, wide(r, 40));
     case INSIDE:
         return ldexp(x, (int)(is_a ? 1 : -1) * (int)(p * 37 % 61 - 30));
+    case FAR_INSIDE: /* down to subnormal numbers, up to 2^most */
+        return ldexp(x, (int)(is_a ? 1 : -1) * (int)(p * 37 % 61 - 30) * most / 30);
     case SPIKE:
         return rng_below(r, 20) ? x : ldexp(x, 30);
     case INTEGERS:
@@ -101,7 +123,7 @@ static void open_operand(operand *o, struct rng *r, enum family f, char type, in
         const int what = f > FAMILIES ? 2 : (int)rng_below(r, 12);
 
         for (int64_t p = 0; p < k * parts && what; p++)
-            store(o, i * k * parts + p, random_number(r, f, p / parts, is_a));
+            store(o, i * k * parts + p, random_number(r, f, type, p / parts, is_a));
         if (what == 1)
             store(o, i * k * parts + (int64_t)rng_below(r, (uint64_t)(k * parts)),
                   rng_below(r, 2) ? HUGE_VAL : NAN);
@@ -115,6 +137,7 @@ static void open_operand(operand *o, struct rng *r, enum family f, char type, in
  * up to the s for which t is kept well enough. With 256 pairs one failure costs as much as one modulus.
  * TIE_UP: line 8 of B, of which every eighth is sampled, meets a number of A that needs far more moduli.
  * STOP: five lines of B meet t alone; of 1024 pairs, they cost more than one modulus, but less than two.
+ * START: two do, with 13 and 14 moduli, not with 15: dearer than one modulus, but not than two.
  */
 static void set_tie(operand *o, enum family f, int is_a)
 {
@@ -123,13 +146,31 @@ static void set_tie(operand *o, enum family f, int is_a)
     for (int64_t i = 0; i < o->count; i++)
         for (int64_t p = 0; p < o->k; p++)
             store(o, i * o->k + p, p < 2);
-    for (int64_t i = 0; i <= (f == STOP && !is_a ? 32 : 0); i += 8)
-        store(o, i * o->k + is_a, is_a ? ldexp(third, f == TIE_DOWN ? -4 : -8) : 0);
+    for (int64_t i = 0; i <= (is_a ? 0 : f == STOP ? 64 : f == START ? 8 : 0); i += f == STOP ? 16 : 8)
+        store(o, i * o->k + is_a, is_a ? ldexp(third, f == TIE_DOWN ? -4 : f == START ? -9 : -8) : 0);
     if (f == TIE_UP && is_a)
         store(o, 2, ldexp(third, -30));
     if (f == TIE_UP && !is_a)
         for (int64_t p = 0; p < o->k; p++)
             store(o, 8 * o->k + p, p == 2);
+}
+
+/* Lines that are all alike, of three elements. */
+static void set_alike(operand *o, enum family f, int is_a)
+{
+    const double third = 0x1.5555555555555p0, cancels = f == CANCEL ? 0x1p-12 : 0x1p-13;
+    const int h = (is_a ? 1 : -1) * (f == USUAL ? 27 : 28);
+
+    for (int64_t i = 0; i < o->count; i++) {
+        /* CANCEL: V has 9 bits, CANCEL_MORE 8, and no product has a bit among the floors */
+        const double x[3] = {is_a ? third : ldexp(third, -9), is_a ? third : ldexp(third, -9) * (cancels - 1),
+                             is_a ? ldexp(third, -40) : 1};
+        /* else what shifts make equal, and what takes 2 h + 1 bits without them: with 14 moduli, and with 15 */
+        const double y[3] = {ldexp(1, h), ldexp(1, -h), 0};
+
+        for (int p = 0; p < 3; p++)
+            store(o, i * 3 + p, f >= CANCEL ? x[p] : y[p]);
+    }
 }
 
 static void close_operand(operand *o)
@@ -140,13 +181,21 @@ static void close_operand(operand *o)
 
 /* ---- the model ---------------------------------------------------------------------------------- */
 
+/* Component `part` of element p of line i, not conjugated. */
+static double component_of(const operand *o, int64_t i, int64_t p, int part)
+{
+    const int64_t at = (i * o->k + p) * (1 + ozg_type_complex(o->type)) + part;
+
+    return ozg_type_single(o->type) ? (double)((const float *)o->x)[at] : ((const double *)o->x)[at];
+}
+
 static int takes_part(const operand *o, int64_t i)
 {
     const int parts = 1 + ozg_type_complex(o->type);
     int any = 0;
 
-    for (int64_t p = i * o->k * parts; p < (i + 1) * o->k * parts; p++) {
-        const double x = ozg_type_single(o->type) ? (double)((float *)o->x)[p] : ((double *)o->x)[p];
+    for (int64_t p = 0; p < o->k * parts; p++) {
+        const double x = component_of(o, i, p / parts, (int)(p % parts));
 
         if (!isfinite(x))
             return 0;
@@ -158,7 +207,7 @@ static int takes_part(const operand *o, int64_t i)
 static void open_sampled(sampled *s, const operand *o)
 {
     const int parts = 1 + ozg_type_complex(o->type);
-    const int64_t eighth = o->count / 8 > 4 ? o->count / 8 : 4, capped = eighth < LINES ? eighth : LINES;
+    const int64_t part = o->count / 16 > 16 ? o->count / 16 : 16, capped = part < LINES ? part : LINES;
     const int64_t wanted = capped < o->count ? capped : o->count;
     int64_t *index = calloc((size_t)o->count, sizeof *index), present = 0;
 
@@ -167,6 +216,7 @@ static void open_sampled(sampled *s, const operand *o)
         if (takes_part(o, i))
             index[present++] = i;
     memset(s, 0, sizeof *s);
+    s->all = o;
     s->n = (int)(present < wanted ? present : wanted);
     s->x = calloc((size_t)(s->n * o->k * parts) + 1, sizeof *s->x);
     s->shift = calloc((size_t)o->k, sizeof *s->shift);
@@ -175,10 +225,7 @@ static void open_sampled(sampled *s, const operand *o)
         const int64_t i = present <= wanted ? index[q] : index[q * present / wanted];
 
         for (int64_t p = 0; p < o->k * parts; p++) {
-            const int64_t at = i * o->k * parts + p;
-
-            s->x[q * o->k * parts + p] =
-                ozg_type_single(o->type) ? (double)((float *)o->x)[at] : ((double *)o->x)[at];
+            s->x[q * o->k * parts + p] = component_of(o, i, p / parts, (int)(p % parts));
             if (o->lines.view.conj && p % 2)
                 s->x[q * o->k * parts + p] *= -1;
         }
@@ -370,39 +417,55 @@ static int search(model *m, int64_t *lowest)
     return best;
 }
 
-/* The largest e of an element less that of its line; 0 in *any if all are 0. */
-static int room(const model *m, const sampled *s, int64_t p, int *any)
+/* The largest exponent of a line. */
+static int line_exponent(const operand *o, int64_t i)
 {
-    int most = -5000;
+    int most = -5000, e;
 
-    for (int q = 0; q < s->n; q++)
-        for (int part = 0; part <= m->complex_; part++) {
-            int e;
-            const double x = s->x[(q * m->k + p) * (1 + m->complex_) + part];
-
-            if (x == 0)
-                continue;
-            frexp(x, &e);
-            most = e - s->e[q] > most ? e - s->e[q] : most;
-        }
-    *any = most > -5000;
+    for (int64_t p = 0; p < o->k; p++)
+        for (int part = 0; part <= ozg_type_complex(o->type); part++)
+            if (frexp(component_of(o, i, p, part), &e) != 0 && e > most)
+                most = e;
     return most;
+}
+
+enum { NO_ROOM = -5000 };
+
+/* room[p]: the largest e of element p less that of its line, over all lines that take part; NO_ROOM: all are 0. */
+static int *room_of(const operand *o)
+{
+    int *room = malloc((size_t)o->k * sizeof *room), e;
+
+    assert_true(room != NULL);
+    for (int64_t p = 0; p < o->k; p++)
+        room[p] = NO_ROOM;
+    for (int64_t i = 0; i < o->count; i++) {
+        const int whole = line_exponent(o, i);
+
+        if (!takes_part(o, i))
+            continue;
+        for (int64_t p = 0; p < o->k; p++)
+            for (int part = 0; part <= ozg_type_complex(o->type); part++)
+                if (frexp(component_of(o, i, p, part), &e) != 0 && e - whole > room[p])
+                    room[p] = e - whole;
+    }
+    return room;
 }
 
 static int set_shifts(model *m)
 {
-    int some = 0;
+    int *a = room_of(m->side[0].all), *b = room_of(m->side[1].all), some = 0;
 
     for (int64_t p = 0; p < m->k; p++) {
-        int any_a, any_b, d;
-        const int a = room(m, &m->side[0], p, &any_a), b = room(m, &m->side[1], p, &any_b);
+        const int d = a[p] != NO_ROOM && b[p] != NO_ROOM ? (b[p] - a[p]) / 2 : 0;
 
-        d = any_a && any_b ? (b - a) / 2 : 0;
-        d = d > 512 ? 512 : d < -512 ? -512 : d;
+        assert_in_range(abs(d), 0, 1048); /* the cut at 1100 changes nothing */
         m->side[0].shift[p] = (int16_t)d;
         m->side[1].shift[p] = (int16_t)-d;
         some |= d != 0;
     }
+    free(a);
+    free(b);
     return some;
 }
 
@@ -419,7 +482,7 @@ static int choose(model *m, int may_shift, int *shifted)
     measure(m, &m->side[0]);
     measure(m, &m->side[1]);
     s = search(m, &lowest);
-    if (!may_shift || !set_shifts(m))
+    if (!may_shift || lowest < (m->single ? 9 : 15) * q || !set_shifts(m))
         return s;
     measure(m, &m->side[0]);
     measure(m, &m->side[1]);
@@ -455,9 +518,9 @@ static ozg_stage stage_of(char type, int64_t k)
 }
 
 /* Chooses for random operands in both ways. Returns 100 s, plus 1 if shifts are taken. */
-static int check(struct rng *r, enum family f, char type, int64_t rows, int64_t columns, int64_t k)
+static int check(struct rng *r, enum family f, char type, int64_t rows, int64_t columns, int64_t k,
+                 int may_shift)
 {
-    const int may_shift = rng_below(r, 4) != 0;
     const ozg_stage st = stage_of(type, k);
     int16_t *shift = calloc((size_t)(2 * k), sizeof *shift);
     void *memory = aligned_alloc(64, (ozg_choose_bytes(type, rows, columns, k) + 63) / 64 * 64);
@@ -470,15 +533,15 @@ static int check(struct rng *r, enum family f, char type, int64_t rows, int64_t 
     open_operand(&a, r, f, type, rows, k, 1);
     open_operand(&b, r, f, type, columns, k, 0);
     if (f > FAMILIES) {
-        set_tie(&a, f, 1);
-        set_tie(&b, f, 0);
+        (f < USUAL ? set_tie : set_alike)(&a, f, 1);
+        (f < USUAL ? set_tie : set_alike)(&b, f, 0);
     }
     ozg_cpu_scale(&st, &a.lines);
     ozg_cpu_norms(&st, &a.lines);
     ozg_cpu_scale(&st, &b.lines);
     ozg_cpu_norms(&st, &b.lines);
-    choice = ozg_choose(&st, &a.lines, &b.lines, 0, 0, may_shift ? shift : NULL,
-                        may_shift ? shift + k : NULL, memory);
+    choice = ozg_choose(&st, &a.lines, &b.lines, 0, 0, may_shift ? shift : NULL, may_shift ? shift + k : NULL,
+                        memory);
     open_model(&m, &a, &b);
     s = choose(&m, may_shift, &shifted);
     if (choice.nmod != s || choice.shifted != shifted)
@@ -504,8 +567,9 @@ static void test_small(void **state)
     (void)state;
     for (int i = 0; i < 300; i++) {
         const enum family f = (enum family)(i % FAMILIES);
-        const int result = check(&r, f, "dszc"[rng_below(&r, 4)], (int64_t)rng_between(&r, 1, 40),
-                                 (int64_t)rng_between(&r, 1, 40), (int64_t)rng_between(&r, 1, 40));
+        const int result =
+            check(&r, f, "dszc"[rng_below(&r, 4)], (int64_t)rng_between(&r, 1, 40),
+                  (int64_t)rng_between(&r, 1, 40), (int64_t)rng_between(&r, 1, 40), rng_below(&r, 4) != 0);
 
         different += !seen[result / 100]++;
         shifted += result % 100;
@@ -521,7 +585,7 @@ static void test_samples(void **state)
     (void)state;
     for (int i = 0; i < 14; i++)
         check(&r, (enum family)(i % FAMILIES), "dz"[i % 2], (int64_t)rng_between(&r, 30, 300),
-              (int64_t)rng_between(&r, 30, 300), (int64_t)rng_between(&r, 1, 12));
+              (int64_t)rng_between(&r, 30, 300), (int64_t)rng_between(&r, 1, 12), i % 4 != 3);
 }
 
 /* Numbers of moduli of equal cost, up and down; and where the way down stops. */
@@ -530,9 +594,22 @@ static void test_ties(void **state)
     struct rng r = {4};
 
     (void)state;
-    assert_int_equal(check(&r, TIE_DOWN, 'd', 128, 128, 64), 1300);
-    assert_int_equal(check(&r, TIE_UP, 'd', 128, 128, 64), 1300);
-    assert_int_equal(check(&r, STOP, 'd', 256, 256, 4096), 1400);
+    assert_int_equal(check(&r, TIE_DOWN, 'd', 128, 128, 64, 1), 1300);
+    assert_int_equal(check(&r, TIE_UP, 'd', 128, 128, 64, 1), 1300);
+    assert_int_equal(check(&r, STOP, 'd', 512, 512, 4096, 1), 1400);
+    assert_int_equal(check(&r, START, 'd', 128, 128, 64, 1), 1500);
+}
+
+/* Shifts are not looked at where they are not needed; what an estimate by a few bits is worth. */
+static void test_alike(void **state)
+{
+    struct rng r = {5};
+
+    (void)state;
+    assert_int_equal(check(&r, USUAL, 'd', 20, 20, 3, 1), 1400);
+    assert_int_equal(check(&r, ABOVE_USUAL, 'd', 20, 20, 3, 1), 100 * ozg_scaling_least(3) + 1);
+    assert_int_equal(check(&r, ABOVE_USUAL, 'd', 20, 20, 3, 0), 1500);
+    assert_true(check(&r, CANCEL, 'd', 20, 20, 3, 0) > check(&r, CANCEL_MORE, 'd', 20, 20, 3, 0));
 }
 
 /* More components than fit one piece. */
@@ -541,17 +618,15 @@ static void test_long(void **state)
     struct rng r = {3};
 
     (void)state;
-    check(&r, WIDE, 'd', 4, 3, 17000);
-    check(&r, INSIDE, 'z', 3, 2, 9000);
+    check(&r, WIDE, 'd', 4, 3, 17000, 1);
+    check(&r, INSIDE, 'z', 3, 2, 9000, 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_ties),
-        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_small), cmocka_unit_test(test_samples), cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_alike), cmocka_unit_test(test_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

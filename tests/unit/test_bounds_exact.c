@@ -45,20 +45,25 @@ static void test_most_bits_top(void **state)
     }
 }
 
-/* c^, C in its unit and the bound fit two's complement of the words of c^: (2.1). */
+/* c^, C in its unit and the bound fit two's complement of the words of c^, in both residue systems: (2.1). */
 static void test_words(void **state)
 {
     (void)state;
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
-        const ozg_rns *rns;
+        const ozg_rns *rns[2];
 
-        assert_int_equal(ozg_rns_get(&rns, 1, s), OZG_OK);
-        set_most(s);
-        mpz_set_ui(z, 1);
-        mpz_mul_2exp(z, z, (mp_bitcnt_t)(64 * rns->nword - 7));
-        mpz_sub_ui(z, z, 1);
-        mpz_addmul_ui(most, z, 2);
-        assert_true(mpz_sizeinbase(most, 2) <= (size_t)(64 * rns->nword - 1));
+        for (int word = 1; word <= 2; word++) {
+            const ozg_rns **system = &rns[word - 1];
+
+            assert_int_equal(ozg_rns_get(system, word, s), OZG_OK);
+            set_most(s);
+            mpz_set_ui(z, 1);
+            mpz_mul_2exp(z, z, (mp_bitcnt_t)(64 * (*system)->nword - 7));
+            mpz_sub_ui(z, z, 1);
+            mpz_addmul_ui(most, z, 2);
+            assert_true(mpz_sizeinbase(most, 2) <= (size_t)(64 * (*system)->nword - 1));
+        }
+        assert_int_equal(rns[0]->nword, rns[1]->nword);
     }
 }
 

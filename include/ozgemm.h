@@ -117,10 +117,11 @@ typedef struct ozg_report {
     const char *backend; /* "cpu" */
     const char *kernel;  /* micro-kernel of the product stage */
     const char *scheme;  /* "crt" (Ozaki scheme II) */
-    int moduli;          /* s, the number of moduli */
+    int moduli;          /* s, the number of moduli; native: of the rows or columns that need most */
     int width;           /* t, bits kept of each scaled row and column; native, rounded: of the widest */
-    int products; /* low-precision products of this size: s, or fewer of 16 bits; native: 1 more; complex: 3
-                     times */
+    int products; /* low-precision products of the size of the problem: s, or fewer of 16 bits; native: 1 more;
+                   * complex: 3 times. Rows and columns far out, with moduli of their own, count by their share;
+                   * rounded up */
     double bound; /* proven: no entry (component) of C is further than this from the exact value */
     double bound_relative; /* the same against |alpha||A||B| + |beta C|; 0: not computed */
     int exact;             /* 1: no bit of A and B was rounded away, so C is RN of the exact expression */
@@ -201,7 +202,8 @@ OZG_API ozg_accuracy ozg_accurate(int s);
  *
  * for every component where the exact result does not overflow (single: u = 2^-24, 2^-150). The number of
  * moduli follows from a sample of the data, the same on every machine; entries for which the bound is not
- * proven are computed exactly, in part or in whole. doc/bounds.md.
+ * proven are computed exactly, in part or in whole. Up to a quarter of the rows and of the columns that need
+ * more moduli than the others are computed apart, with as many as they need. doc/bounds.md.
  */
 OZG_API ozg_accuracy ozg_native(void);
 

@@ -56,8 +56,15 @@ typedef struct ozg_lines {
      * Bit p of word p / 64 of words[i]: some component of element p of line i is rounded. NULL: not wanted.
      */
     uint64_t *places;
-    int64_t words; /* of each line */
+    int64_t words;        /* of each line */
+    const int64_t *index; /* line i is the stored line index[i], rising in runs (apart.h); NULL: line i */
 } ozg_lines;
+
+/* The stored line of line i: where its elements and its row or column of C are. */
+static inline int64_t ozg_line_stored(const ozg_lines *l, int64_t i)
+{
+    return l->index ? l->index[i] : i;
+}
 
 /* Norms of numbers in units of 2^-bits as factors of bounds, in units of 2^(c - 16), rounded up. */
 static inline void ozg_norms_factors(const ozg_norms *n, int bits, int c, uint32_t *f1, uint32_t *f2,
@@ -141,7 +148,7 @@ typedef struct ozg_repairs {
 /*
  * The stages. All read and write host memory on the CPU; none can fail: memory is given by the caller.
  *   scratch_bytes  memory that each thread needs in the product stage for tiles of rows x columns
- *   scale          e and special of all lines
+ *   scale          e and special of all lines; index NULL, here and for norms
  *   norms          squares, x1, x2, xmax of all lines
  *   residuals      r1, r2, rmax, places of all lines, for their d
  *   split          lines [i0, i0 + lines) and elements [p0, p0 + count) to planes, padding included

@@ -9,21 +9,30 @@
 #ifndef OZG_CHOOSE_H
 #define OZG_CHOOSE_H
 
-#include "backend.h"
+#include "apart.h"
 
 typedef struct ozg_choice {
     int nmod;
     int shifted;      /* the shifts along k pay: they are in shift_a and shift_b */
-    uint64_t repairs; /* estimate of entries to be repaired */
+    uint64_t repairs; /* estimate of entries to be repaired, with nmod for all */
+    ozg_apart apart;  /* lines that are to be computed apart */
 } ozg_choice;
 
 /*
- * ozg_choose() - both operands scaled and measured (scale, norms), without shifts. s: the number of moduli if
- * that is given and only the repairs are wanted, else 0. shift_a, shift_b: room for k shifts each, or NULL
- * where there must be none. memory: ozg_choose_bytes().
+ * ozg_choose() - both operands scaled and measured (scale, norms). s: the number of moduli if that is given and
+ * only the repairs are wanted, else 0. apart: lines may be computed apart. shift_a, shift_b: room for k shifts
+ * each, where the lines have none yet; NULL: they keep those of their views. memory: ozg_choose_bytes().
  */
-ozg_choice ozg_choose(const ozg_stage *st, const ozg_lines *a, const ozg_lines *b, int s, int16_t *shift_a,
-                      int16_t *shift_b, void *memory);
+ozg_choice ozg_choose(const ozg_stage *st, const ozg_lines *a, const ozg_lines *b, int s, int apart,
+                      int16_t *shift_a, int16_t *shift_b, void *memory);
+
+/*
+ * ozg_choose_far() - sets the flags of the rows and columns that are far out, by rule 4 of apart.h; the others
+ * are cleared. The lines as in ozg_choose(), with the shifts that it chose. memory: at least
+ * ozg_choose_bytes(); more is of use to more threads.
+ */
+void ozg_choose_far(const ozg_stage *st, const ozg_lines *a, const ozg_lines *b, const ozg_apart *apart,
+                    uint8_t *far_a, uint8_t *far_b, void *memory, size_t bytes);
 
 size_t ozg_choose_bytes(char type, int64_t m, int64_t n, int64_t k);
 

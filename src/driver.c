@@ -1,5 +1,5 @@
 /*
- * driver.c - scale, then tile by tile: split, product, reconstruct.
+ * driver.c - scale, then tile by tile: split, product, reconstruct. Native products may come in parts.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,6 +18,20 @@ typedef struct operand_state {
     ozg_planes planes;
     int prepared;
 } operand_state;
+
+/* A part of a product: all of it, or some rows and columns with moduli of their own. */
+typedef struct pass {
+    ozg_plan plan;
+    ozg_stage st;
+    operand_state a, b;
+    double from, to; /* its share of the product */
+} pass;
+
+typedef struct passes {
+    pass pass[OZG_PARTS];
+    int count;
+    uint64_t repairs; /* estimate */
+} passes;
 
 static double seconds(void)
 {
@@ -122,34 +136,40 @@ static ozg_planes tile_planes(const ozg_context *ctx, const ozg_stage *st, const
 }
 
 /* Tells the caller that the tile that ends at row i and column j is done. */
-static void tell_progress(const ozg_context *ctx, const ozg_shape *s, int64_t i0, int64_t i, int64_t j)
+static void tell_progress(const pass *q, int64_t i0, int64_t i, int64_t j)
 {
-    const double before = (double)i0 / (double)s->m, here = (double)(i - i0) / (double)s->m;
+    const ozg_context *ctx = q->plan.ctx;
+    const double rows = (double)q->plan.rows, columns = (double)q->plan.columns;
+    const double before = (double)i0 / rows, here = (double)(i - i0) / rows;
 
     if (ctx->progress)
-        ctx->progress(ctx->progress_arg, before + here * ((double)j / (double)s->n));
+        ctx->progress(ctx->progress_arg,
+                      q->from + (q->to - q->from) * (before + here * ((double)j / columns)));
 }
 
-static void run_tiles(const ozg_plan *plan, const ozg_stage *st, const operand_state *a,
-                      const operand_state *b, const ozg_data *data, const ozg_residues *residues,
-                      ozg_repairs *repairs, ozg_report *report)
+static void run_tiles(const pass *q, const ozg_data *data, const ozg_residues *residues, ozg_repairs *repairs,
+                      ozg_report *report)
 {
+    const ozg_plan *plan = &q->plan;
+    const ozg_stage *st = &q->st;
+    const operand_state *a = &q->a, *b = &q->b;
     const ozg_context *ctx = plan->ctx;
-    const ozg_shape *s = &plan->shape;
+    const int64_t k = plan->shape.k;
     double clock = seconds();
     ozg_planes pa = a->planes, pb = b->planes;
     int64_t a_p0 = 0, b_p0 = 0;
 
-    for (int64_t i0 = 0; i0 < s->m; i0 += plan->mt)
-        for (int64_t j0 = 0; j0 < s->n; j0 += plan->nt) {
-            const int64_t rows = min64(plan->mt, s->m - i0), columns = min64(plan->nt, s->n - j0);
+    for (int64_t i0 = 0; i0 < plan->rows; i0 += plan->mt)
+        for (int64_t j0 = 0; j0 < plan->columns; j0 += plan->nt) {
+            const int64_t rows = min64(plan->mt, plan->rows - i0);
+            const int64_t columns = min64(plan->nt, plan->columns - j0);
 
-            for (int64_t p0 = 0; p0 < s->k; p0 += plan->kt) {
-                const int64_t count = min64(plan->kt, s->k - p0);
+            for (int64_t p0 = 0; p0 < k; p0 += plan->kt) {
+                const int64_t count = min64(plan->kt, k - p0);
 
-                if (j0 == 0 || plan->kt < s->k) /* else the planes of A are still those of these rows */
+                if (j0 == 0 || plan->kt < k) /* else the planes of A are still those of these rows */
                     pa = tile_planes(ctx, st, &st->kernel->a, a, i0, rows, p0, count, &a_p0);
-                if (i0 == 0 || plan->nt < s->n || plan->kt < s->k)
+                if (i0 == 0 || plan->nt < plan->columns || plan->kt < k)
                     pb = tile_planes(ctx, st, &st->kernel->b, b, j0, columns, p0, count, &b_p0);
                 report->seconds_split += lap(&clock);
                 ctx->backend->product(st, &pa, a_p0, &pb, b_p0, rows, columns, count, p0 == 0, residues);
@@ -158,7 +178,7 @@ static void run_tiles(const ozg_plan *plan, const ozg_stage *st, const operand_s
             ctx->backend->reconstruct(st, residues, &a->lines, i0, rows, &b->lines, j0, columns, data->c,
                                       data->ldc, repairs);
             report->seconds_reconstruct += lap(&clock);
-            tell_progress(ctx, s, i0, i0 + rows, j0 + columns);
+            tell_progress(q, i0, i0 + rows, j0 + columns);
         }
 }
 
@@ -231,30 +251,96 @@ static void set_exponents(const ozg_plan *plan, const ozg_stage *st, ozg_lines *
         plan->ctx->backend->residuals(st, lines);
 }
 
-/* The number of moduli and the shifts along k from the data: tiles are cut again for them. Errors:
- * OZG_E_UNSUPPORTED (more repairs than repair_limit), OZG_E_NOMEM. */
-static ozg_status choose(ozg_plan *plan, ozg_stage *st, operand_state *a, operand_state *b,
-                         unsigned char *work, uint64_t *repairs)
+/* Errors: OZG_E_UNSUPPORTED (more repairs than repair_limit). */
+static ozg_status check_repairs(ozg_context *ctx, uint64_t repairs)
 {
-    ozg_context *ctx = plan->ctx;
-    int16_t *shift_a = (int16_t *)(void *)(work + plan->shifts), *shift_b = shift_a + plan->shape.k;
-    const int fixed = plan->prepared_a || plan->prepared_b, asked = plan->shape.acc.value;
-    const ozg_choice choice = ozg_choose(st, &a->lines, &b->lines, asked, fixed ? NULL : shift_a,
-                                         fixed ? NULL : shift_b, work + plan->sample);
+    if (repairs <= ctx->repair_limit)
+        return OZG_OK;
+    return ozg_fail(ctx, OZG_E_UNSUPPORTED,
+                    "the data are so wide that about %llu entries would be repaired exactly, more than "
+                    "repair_limit = %llu; raise it or ask for ozg_moduli()",
+                    (unsigned long long)repairs, (unsigned long long)ctx->repair_limit);
+}
 
-    *repairs = choice.repairs;
-    if (choice.repairs > ctx->repair_limit)
-        return ozg_fail(ctx, OZG_E_UNSUPPORTED,
-                        "the data are so wide that about %llu entries would be repaired exactly, more than "
-                        "repair_limit = %llu; raise it or ask for ozg_moduli()",
-                        (unsigned long long)choice.repairs, (unsigned long long)ctx->repair_limit);
+/*
+ * Brings the lines that are far out behind the others, and sets the rows and columns of the parts. Returns how
+ * many there are: 1, and nothing is changed, if there are too many such lines, or none.
+ */
+static int order_lines(const ozg_plan *plan, const ozg_stage *st, operand_state *a, operand_state *b,
+                       const ozg_apart *apart, unsigned char *work, ozg_part range[OZG_PARTS])
+{
+    const int64_t m = plan->rows, n = plan->columns;
+    int64_t *index_a = (int64_t *)(void *)(work + plan->index), *index_b = index_a + m, rows, columns;
+    uint8_t *far_a = work + plan->far, *far_b = far_a + m;
+
+    ozg_choose_far(st, &a->lines, &b->lines, apart, far_a, far_b, work + plan->sample,
+                   plan->workspace - OZG_ALIGN - plan->sample);
+    rows = ozg_apart_count(far_a, m);
+    columns = ozg_apart_count(far_b, n);
+    if (rows < 0 || columns < 0 || rows + columns == 0)
+        return 1;
+    ozg_apart_order(&a->lines, far_a, index_a);
+    ozg_apart_order(&b->lines, far_b, index_b);
+    return ozg_apart_parts(m, rows, n, columns, range);
+}
+
+/* Cuts the product in parts, each with the moduli that its lines choose. */
+static void cut_passes(passes *all, const pass *whole, const ozg_part *range, void *memory, int *nmod)
+{
+    const double entries = (double)whole->plan.rows * (double)whole->plan.columns;
+    double done = 0;
+
+    all->repairs = 0;
+    for (int q = 0; q < all->count; q++) {
+        pass *p = &all->pass[q];
+        ozg_choice choice;
+
+        *p = *whole;
+        p->plan.rows = range[q].rows;
+        p->plan.columns = range[q].columns;
+        p->a.lines = ozg_apart_lines(&whole->a.lines, range[q].i0, range[q].rows);
+        p->b.lines = ozg_apart_lines(&whole->b.lines, range[q].j0, range[q].columns);
+        p->from = done;
+        done += (double)range[q].rows * (double)range[q].columns / entries;
+        p->to = q + 1 < all->count ? done : 1;
+        choice = ozg_choose(&p->st, &p->a.lines, &p->b.lines, 0, 0, NULL, NULL, memory);
+        nmod[q] = choice.nmod;
+        all->repairs += choice.repairs;
+    }
+}
+
+/*
+ * Parts, moduli and the shifts along k from the data: tiles are cut again for them. Errors, before C is touched:
+ * OZG_E_UNSUPPORTED (more repairs than repair_limit), OZG_E_NOMEM.
+ */
+static ozg_status choose(passes *all, pass *whole, unsigned char *work)
+{
+    ozg_plan *plan = &whole->plan;
+    operand_state *a = &whole->a, *b = &whole->b;
+    int16_t *shift_a = (int16_t *)(void *)(work + plan->shifts), *shift_b = shift_a + plan->shape.k;
+    const int fixed = plan->prepared_a || plan->prepared_b;
+    const ozg_choice choice =
+        ozg_choose(&whole->st, &a->lines, &b->lines, plan->shape.acc.value, ozg_plan_apart(plan),
+                   fixed ? NULL : shift_a, fixed ? NULL : shift_b, work + plan->sample);
+    ozg_part range[OZG_PARTS];
+    int nmod[OZG_PARTS] = {choice.nmod, 0, 0};
+    ozg_status status;
+
     if (choice.shifted) {
         a->lines.view.shift = shift_a;
         b->lines.view.shift = shift_b;
-        scale_operand(ctx, st, a, 1);
-        scale_operand(ctx, st, b, 1);
+        scale_operand(plan->ctx, &whole->st, a, 1);
+        scale_operand(plan->ctx, &whole->st, b, 1);
     }
-    return ozg_plan_settle(plan, choice.nmod);
+    all->count = choice.apart.nmod ? order_lines(plan, &whole->st, a, b, &choice.apart, work, range) : 1;
+    all->pass[0] = *whole;
+    all->repairs = choice.repairs;
+    if (all->count > 1)
+        cut_passes(all, whole, range, work + plan->sample, nmod);
+    status = check_repairs(plan->ctx, all->repairs);
+    for (int q = 0; !status && q < all->count; q++)
+        status = ozg_plan_settle(&all->pass[q].plan, nmod[q]);
+    return status;
 }
 
 /* The largest width of the lines of an operand. */
@@ -314,85 +400,118 @@ static void scale_accurately(const ozg_plan *plan, const ozg_stage *st, operand_
     ozg_scaling_accurate(&b->lines, plan->nmod, of_columns);
 }
 
-/* The scale stage: exponents of all lines, and what the accuracy and the report want to know of them.
- * *repairs: an estimate. */
-static ozg_status scale(ozg_plan *plan, ozg_stage *st, operand_state *a, operand_state *b,
-                        unsigned char *work, int report, uint64_t *repairs)
+/* The scale stage of all lines up to the choice of moduli and parts. */
+static ozg_status scale(passes *all, pass *whole, unsigned char *work, int report)
 {
-    const int by_data = ozg_by_data(plan->shape.acc), accurate = plan->shape.acc.kind == OZG_BY_ACCURATE;
-    ozg_status status;
+    const int by_data = ozg_by_data(whole->plan.shape.acc);
 
-    scale_operand(plan->ctx, st, a, by_data || report);
-    scale_operand(plan->ctx, st, b, by_data || report);
-    if (by_data) {
-        status = choose(plan, st, a, b, work, repairs);
-        if (status)
-            return status;
-        st->rns = plan->rns;
-    }
-    if (accurate)
-        scale_accurately(plan, st, a, b, work);
-    if (!a->prepared)
-        set_exponents(plan, st, &a->lines, by_data || report);
-    if (!b->prepared)
-        set_exponents(plan, st, &b->lines, by_data || report);
-    if (by_data || accurate) {
-        const int wa = width_of(&a->lines), wb = width_of(&b->lines);
-
-        plan->width = wa > wb ? wa : wb;
-        st->width = plan->width;
-    }
+    scale_operand(whole->plan.ctx, &whole->st, &whole->a, by_data || report);
+    scale_operand(whole->plan.ctx, &whole->st, &whole->b, by_data || report);
+    if (by_data)
+        return choose(all, whole, work);
+    all->pass[0] = *whole;
+    all->count = 1;
+    all->repairs = 0;
     return OZG_OK;
 }
 
-ozg_status ozg_driver_run(const ozg_plan *made, const ozg_data *data, void *workspace, ozg_report *report)
+/* The rest of it, part by part: they share the memory of exponents and residuals. */
+static void scale_pass(pass *q, unsigned char *work, int report)
+{
+    const int by_data = ozg_by_data(q->plan.shape.acc), accurate = q->plan.shape.acc.kind == OZG_BY_ACCURATE;
+
+    q->st.rns = q->plan.rns;
+    if (accurate)
+        scale_accurately(&q->plan, &q->st, &q->a, &q->b, work);
+    if (!q->a.prepared)
+        set_exponents(&q->plan, &q->st, &q->a.lines, by_data || report);
+    if (!q->b.prepared)
+        set_exponents(&q->plan, &q->st, &q->b.lines, by_data || report);
+    if (by_data || accurate) {
+        const int wa = width_of(&q->a.lines), wb = width_of(&q->b.lines);
+
+        q->plan.width = wa > wb ? wa : wb;
+        q->st.width = q->plan.width;
+    }
+}
+
+static pass whole_of(const ozg_plan *plan, const ozg_data *data, unsigned char *work)
+{
+    pass q;
+
+    q.plan = *plan;
+    q.st = stage_of(plan->kernel, plan->rns, &plan->shape, plan->width, plan->threads);
+    q.a = operand_of(plan, 'A', data, work);
+    q.b = operand_of(plan, 'B', data, work);
+    q.from = 0;
+    q.to = 1;
+    return q;
+}
+
+static void run_pass(pass *q, const ozg_data *data, unsigned char *work, ozg_repairs *repairs, ozg_report *r)
+{
+    double clock = seconds();
+    ozg_residues residues;
+
+    scale_pass(q, work, q->st.reported);
+    q->st.scratch = work + q->plan.scratch;
+    q->st.scratch_bytes = q->plan.scratch_bytes;
+    q->st.threads = q->plan.threads; /* fewer, perhaps, than before the tiles were cut again */
+    place_planes(&q->plan, &q->a, &q->b, work);
+    residues = residues_of(&q->plan, work);
+    r->seconds_scale += lap(&clock);
+    run_tiles(q, data, &residues, repairs, r);
+}
+
+ozg_status ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace, ozg_report *report)
 {
     unsigned char *work = (unsigned char *)ozg_round_up((size_t)workspace, OZG_ALIGN);
-    ozg_plan plan = *made;
-    const ozg_shape *s = &plan.shape;
-    ozg_stage st = stage_of(plan.kernel, plan.rns, s, plan.width, plan.threads);
-    operand_state a = operand_of(&plan, 'A', data, work), b = operand_of(&plan, 'B', data, work);
+    pass whole = whole_of(plan, data, work);
+    passes all;
     ozg_repairs repairs = {0, 0, 0, 0};
-    ozg_residues residues;
     ozg_report unused = {0}, *r = report ? report : &unused;
-    double start = seconds(), clock = start;
-    uint64_t estimate = 0;
+    double start = seconds(), clock = start, products = 0;
     ozg_status status;
 
-    set_scalars(&st.scalars, data);
-    st.reported = report != NULL;
-    status = scale(&plan, &st, &a, &b, work, report != NULL, &estimate);
+    set_scalars(&whole.st.scalars, data);
+    whole.st.reported = report != NULL;
+    status = scale(&all, &whole, work, report != NULL);
     if (status)
         return status;
-    st.threads = plan.threads; /* fewer, perhaps, than before the tiles were cut again */
-    st.scratch = work + plan.scratch;
-    st.scratch_bytes = plan.scratch_bytes;
-    place_planes(&plan, &a, &b, work);
-    residues = residues_of(&plan, work);
     r->seconds_scale += lap(&clock);
-    run_tiles(&plan, &st, &a, &b, data, &residues, &repairs, r);
+    for (int q = 0; q < all.count; q++) {
+        run_pass(&all.pass[q], data, work, &repairs, r);
+        if (report)
+            ozg_report_part(report, &all.pass[q].plan, &all.pass[q].a.lines, &all.pass[q].b.lines, &products);
+    }
     clock = seconds();
-    ozg_special_rows_columns(&st, &a.lines, &b.lines, data->c, data->ldc,
-                             plan.ctx->memory_limit - plan.workspace, &r->special_rows, &r->special_cols);
+    ozg_special_rows_columns(&all.pass[0].st, &whole.a.lines, &whole.b.lines, data->c, data->ldc,
+                             plan->ctx->memory_limit - plan->workspace, &r->special_rows, &r->special_cols);
     r->seconds_reconstruct += lap(&clock);
     if (report)
-        ozg_report_product(report, &plan, data, &a.lines, &b.lines, &repairs);
+        ozg_report_product(report, &all.pass[0].plan, data, &whole.a.lines, &whole.b.lines, &repairs);
     r->seconds_total += seconds() - start;
     return OZG_OK;
 }
 
-ozg_status ozg_driver_predict(const ozg_plan *made, const ozg_data *data, void *workspace, ozg_report *report)
+ozg_status ozg_driver_predict(const ozg_plan *plan, const ozg_data *data, void *workspace, ozg_report *report)
 {
     unsigned char *work = (unsigned char *)ozg_round_up((size_t)workspace, OZG_ALIGN);
-    ozg_plan plan = *made;
-    ozg_stage st = stage_of(plan.kernel, plan.rns, &plan.shape, plan.width, plan.threads);
-    operand_state a = operand_of(&plan, 'A', data, work), b = operand_of(&plan, 'B', data, work);
-    double start = seconds();
-    ozg_status status = scale(&plan, &st, &a, &b, work, 1, &report->repaired);
+    pass whole = whole_of(plan, data, work);
+    passes all;
+    double start = seconds(), products = 0;
+    ozg_status status = scale(&all, &whole, work, 1);
 
     if (status)
         return status;
-    ozg_report_predicted(report, &plan, data, &a.lines, &b.lines);
+    report->repaired = all.repairs;
+    for (int q = 0; q < all.count; q++) {
+        pass *p = &all.pass[q];
+
+        scale_pass(p, work, 1);
+        ozg_report_part(report, &p->plan, &p->a.lines, &p->b.lines, &products);
+        ozg_report_predicted(report, &p->plan, data, &p->a.lines, &p->b.lines);
+    }
     report->seconds_scale = report->seconds_total = seconds() - start;
     return OZG_OK;
 }
@@ -409,7 +528,7 @@ static ozg_status choose_for_operand(ozg_operand *op, ozg_stage *st)
     memory = malloc(ozg_choose_bytes(op->type, op->count, op->count, op->k));
     if (!memory)
         return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory to choose the number of moduli");
-    choice = ozg_choose(st, &op->lines, &op->lines, 0, NULL, NULL, memory);
+    choice = ozg_choose(st, &op->lines, &op->lines, 0, 0, NULL, NULL, memory);
     free(memory);
     op->nmod = choice.nmod;
     return OZG_OK;

@@ -96,6 +96,7 @@ ozg_lines ozg_lines_at(void *place, const ozg_view *view, int64_t count, int64_t
     l.k = k;
     l.words = place_words(k, places);
     l.squares = place;
+    l.index = NULL;
     l.places = places ? l.squares + count : NULL;
     l.e = (int32_t *)(l.squares + count + count * l.words);
     l.d = l.e + count;
@@ -135,6 +136,12 @@ size_t ozg_planes_bytes(const ozg_layout *layout, int planes, int64_t lines, int
     return ozg_planes_at(NULL, layout, lines, k).plane * (size_t)planes;
 }
 
+int ozg_plan_apart(const ozg_plan *plan)
+{
+    return plan->shape.acc.kind == OZG_BY_NATIVE && !plan->shape.acc.value && !plan->prepared_a &&
+           !plan->prepared_b;
+}
+
 static int64_t round_up64(int64_t x, int64_t to)
 {
     return (x + to - 1) / to * to;
@@ -148,7 +155,7 @@ static size_t place(ozg_plan *plan)
     const int complex_ = ozg_type_complex(s->type);
     const int planes = ozg_plan_planes(s->type, s->acc, plan->rns->nmod);
     const int by_data = ozg_by_data(s->acc), native = s->acc.kind == OZG_BY_NATIVE,
-              accurate = s->acc.kind == OZG_BY_ACCURATE;
+              accurate = s->acc.kind == OZG_BY_ACCURATE, apart = ozg_plan_apart(plan);
     const size_t entries = (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt);
     size_t at = 0;
 
@@ -156,6 +163,10 @@ static size_t place(ozg_plan *plan)
     at += plan->prepared_a ? 0 : ozg_lines_bytes(s->m, s->k, by_data);
     plan->lines_b = at;
     at += plan->prepared_b ? 0 : ozg_lines_bytes(s->n, s->k, by_data);
+    plan->index = at;
+    at += apart ? ozg_round_up((size_t)(s->m + s->n) * sizeof(int64_t), OZG_ALIGN) : 0;
+    plan->far = at;
+    at += apart ? ozg_round_up((size_t)(s->m + s->n), OZG_ALIGN) : 0;
     plan->shifts = at;
     at += by_data ? ozg_round_up(4 * (size_t)s->k, OZG_ALIGN) : 0;
     plan->sample = plan->planes_a = at; /* the sample is forgotten when tiles begin */
@@ -229,11 +240,11 @@ static int worthwhile_threads(const ozg_plan *plan)
 }
 
 /* Columns of a tile: a multiple of nr, and enough for a tile of few rows to be worth waking the threads. */
-static int64_t tile_columns(const ozg_shape *s, const ozg_kernel *kernel)
+static int64_t tile_columns(const ozg_plan *plan)
 {
-    const int64_t wanted = s->m >= N_TILE ? N_TILE : N_TILE * (N_TILE / s->m);
+    const int64_t wanted = plan->rows >= N_TILE ? N_TILE : N_TILE * (N_TILE / plan->rows);
 
-    return s->n < wanted ? s->n : round_up64(wanted, kernel->b.lines);
+    return plan->columns < wanted ? plan->columns : round_up64(wanted, plan->kernel->b.lines);
 }
 
 /* Halves x, to a multiple of `unit`. 0: it is as small as can be. */
@@ -278,12 +289,11 @@ static int shrink(ozg_plan *plan, size_t bytes)
  * even the smallest does not fit. */
 static size_t cut_tiles(ozg_plan *plan, size_t limit)
 {
-    const ozg_shape *s = &plan->shape;
     size_t bytes;
 
-    plan->mt = s->m < M_TILE ? s->m : M_TILE;
-    plan->nt = tile_columns(s, plan->kernel);
-    plan->kt = s->k < K_CHUNK ? s->k : K_CHUNK;
+    plan->mt = plan->rows < M_TILE ? plan->rows : M_TILE;
+    plan->nt = tile_columns(plan);
+    plan->kt = plan->shape.k < K_CHUNK ? plan->shape.k : K_CHUNK;
     do
         bytes = place(plan);
     while (bytes > limit && shrink(plan, bytes));
@@ -303,7 +313,7 @@ static ozg_status smallest_workspace(const ozg_plan *plan, size_t *bytes)
     if (ozg_rns_get(&small.rns, plan->kernel->a.word, OZG_NMOD_MAX))
         return OZG_E_NOMEM;
     small.mt = min64(plan->shape.m, round_up64(plan->kernel->a.lines, OZG_STRIP));
-    small.nt = min64(tile_columns(&plan->shape, plan->kernel), plan->kernel->b.lines);
+    small.nt = min64(tile_columns(plan), plan->kernel->b.lines);
     small.kt = min64(plan->shape.k, 64);
     small.threads = 1;
     *bytes = place(&small);
@@ -328,6 +338,8 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
 
     plan->ctx = ctx;
     plan->shape = *shape;
+    plan->rows = shape->m;
+    plan->columns = shape->n;
     plan->prepared_a = prepared_a;
     plan->prepared_b = prepared_b;
     status = ozg_plan_accuracy(ctx, shape->type, shape->k, shape->acc, &plan->nmod, &plan->width);

@@ -17,12 +17,14 @@ struct ozg_plan {
     int nmod, width; /* canonical moduli; native and rounded: a guess until the data are known, and width 0 */
     const ozg_rns *rns;
     const ozg_kernel *kernel;
-    int64_t mt, nt, kt; /* tile of C, and chunk of k */
+    int64_t rows, columns; /* of C: all, or those of a part (apart.h) */
+    int64_t mt, nt, kt;    /* tile of C, and chunk of k */
     int threads;
     size_t scratch_bytes; /* of each thread */
     size_t workspace;     /* bytes, with slack to align the caller's */
     /* what follows are places in the workspace */
-    size_t lines_a, lines_b, shifts, sample, planes_a, planes_b, residues, floors, ceilings, scratch;
+    size_t lines_a, lines_b, index, far, shifts, sample, planes_a, planes_b, residues, floors, ceilings;
+    size_t scratch;
 };
 
 /* ozg_plan_make() - decides. m, n, k > 0, the shape checked. Errors: OZG_E_UNSUPPORTED, OZG_E_WORKSPACE,
@@ -31,8 +33,9 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
                          int prepared_b);
 
 /*
- * ozg_plan_settle() - cuts the tiles again for nmod moduli, within the workspace that the plan has. Cannot
- * fail but for OZG_E_NOMEM (tables): ozg_plan_make() left room for the smallest tile of 49.
+ * ozg_plan_settle() - cuts the tiles again for nmod moduli and the plan's rows and columns, within the
+ * workspace that it has. Cannot fail but for OZG_E_NOMEM (tables): ozg_plan_make() left room for the smallest
+ * tile of 49.
  */
 ozg_status ozg_plan_settle(ozg_plan *plan, int nmod);
 
@@ -49,6 +52,9 @@ static inline int ozg_by_data(ozg_accuracy acc)
 {
     return acc.kind == OZG_BY_NATIVE || acc.kind == OZG_BY_ROUNDED;
 }
+
+/* ozg_plan_apart() - lines may be computed apart: native, and nobody fixed the moduli. */
+int ozg_plan_apart(const ozg_plan *plan);
 
 /* Bytes of the ozg_lines of `count` lines of k elements, and the lines at that place. places: with them. */
 size_t ozg_lines_bytes(int64_t count, int64_t k, int places);

@@ -90,12 +90,11 @@ static void raise_to(scaled *most, scaled x)
  */
 typedef struct extremes {
     scaled x[3], r[3];
-    int inexact;
 } extremes;
 
 static extremes extremes_of(const ozg_lines *l, int c)
 {
-    extremes z = {{{0, 0}, {0, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 0}}, 0};
+    extremes z = {{{0, 0}, {0, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 0}}};
 
     for (int64_t i = 0; i < l->count; i++) {
         const uint32_t x[3] = {l->x1[i], l->x2[i], l->xmax[i]}, r[3] = {l->r1[i], l->r2[i], l->rmax[i]};
@@ -106,7 +105,6 @@ static extremes extremes_of(const ozg_lines *l, int c)
             raise_to(&z.x[q], scaled_of(x[q], l->e[i] + c - 16));
             raise_to(&z.r[q], scaled_of(r[q], -l->d[i] + c - 16));
         }
-        z.inexact |= l->rmax[i] != 0;
     }
     return z;
 }
@@ -219,7 +217,6 @@ static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data,
         error = largest_error(&xa, &xb, ozg_dot_length(s->type, s->k));
     r->bound = (times_alpha(data, error) + rounding_error(s, data, plan->threads)) * ENLARGE;
     r->bound_relative = promise(s);
-    r->exact = !xa.inexact && !xb.inexact;
 }
 
 void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s, const ozg_data *data,
@@ -238,19 +235,36 @@ void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s
     fesetenv(&caller);
 }
 
-/* What a plan says of a product. */
-static void set_facts(ozg_report *r, const ozg_plan *plan)
+static int is_exact(const ozg_lines *l)
+{
+    uint32_t inexact = 0;
+
+    for (int64_t i = 0; i < l->count; i++)
+        inexact |= l->e[i] == OZG_E_NONE ? 0 : l->rmax[i];
+    return inexact == 0;
+}
+
+static int64_t max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+void ozg_report_part(ozg_report *r, const ozg_plan *plan, const ozg_lines *a, const ozg_lines *b,
+                     double *products)
 {
     const ozg_shape *s = &plan->shape;
+    const double share = (double)plan->rows / (double)s->m * ((double)plan->columns / (double)s->n);
 
+    *products += ozg_plan_planes(s->type, s->acc, plan->rns->nmod) * share;
     r->emulated = 1;
     r->kernel = plan->kernel->name;
-    r->moduli = plan->nmod;
-    r->width = plan->width;
-    r->products = ozg_plan_planes(s->type, s->acc, plan->rns->nmod);
-    r->tiles = ((s->m - 1) / plan->mt + 1) * ((s->n - 1) / plan->nt + 1);
-    r->k_chunks = (s->k - 1) / plan->kt + 1;
+    r->moduli = (int)max64(r->moduli, plan->nmod);
+    r->width = (int)max64(r->width, plan->width);
+    r->products = (int)ceil(*products - 0x1p-20); /* more than the roundings of the shares */
+    r->tiles += ((plan->rows - 1) / plan->mt + 1) * ((plan->columns - 1) / plan->nt + 1);
+    r->k_chunks = max64(r->k_chunks, (s->k - 1) / plan->kt + 1);
     r->workspace_bytes = plan->workspace;
+    r->exact &= is_exact(a) && is_exact(b);
 }
 
 void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
@@ -261,9 +275,8 @@ void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *d
     const double u = ozg_type_single(s->type) ? 0x1p-24 : 0x1p-53;
     fenv_t caller;
     extremes xa, xb;
-    double largest, error;
+    double largest, error, bound;
 
-    set_facts(r, plan);
     fegetenv(&caller);
     fesetenv(FE_DFL_ENV);
     xa = extremes_of(a, c);
@@ -273,10 +286,10 @@ void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *d
     if (kind == OZG_BY_NATIVE && error > largest * u * ozg_native_factor(s->k))
         error = largest * u * ozg_native_factor(s->k); /* what is more is computed exactly */
     /* alpha first: what it multiplies may be subnormal */
-    r->bound = (times_alpha(data, error) + times_alpha(data, largest + error) * u) * ENLARGE +
-               (ozg_type_single(s->type) ? 0x1p-150 : 0) + DBL_TRUE_MIN;
+    bound = (times_alpha(data, error) + times_alpha(data, largest + error) * u) * ENLARGE +
+            (ozg_type_single(s->type) ? 0x1p-150 : 0) + DBL_TRUE_MIN;
+    r->bound = bound > r->bound ? bound : r->bound;
     r->bound_relative = promise(s);
-    r->exact = !xa.inexact && !xb.inexact;
     fesetenv(&caller);
 }
 
@@ -286,7 +299,6 @@ void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *dat
     const double repair = 1e-9 * (double)atomic_load(&repairs->nanoseconds) / plan->threads;
     fenv_t caller;
 
-    set_facts(r, plan);
     r->tested = atomic_load(&repairs->tested);
     r->repaired = atomic_load(&repairs->repaired);
     r->seconds_repair = repair < r->seconds_reconstruct ? repair : r->seconds_reconstruct;

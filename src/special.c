@@ -25,10 +25,11 @@ typedef struct special_job {
     int64_t ldc;
 } special_job;
 
-static void load(const ozg_view *v, int64_t i, int64_t p, uint64_t x[2])
+static void load(const ozg_lines *l, int64_t i, int64_t p, uint64_t x[2])
 {
+    const ozg_view *v = &l->view;
     const int single = ozg_type_single(v->type), complex_ = ozg_type_complex(v->type);
-    int64_t index = i * v->line_stride + p * v->step;
+    int64_t index = ozg_line_stored(l, i) * v->line_stride + p * v->step;
 
     x[0] = ozg_load_bits(v->x, single, complex_ ? 2 * index : index);
     x[1] = complex_ ? ozg_load_bits(v->x, single, 2 * index + 1) ^ (v->conj ? OZG_F64_SIGN : 0) : 0;
@@ -52,7 +53,7 @@ static void mask_task(void *arg, int64_t line, int thread)
     const special_job *job = arg;
     const int is_a = line < job->a->count;
     const int64_t i = is_a ? line : line - job->a->count;
-    const ozg_view *v = is_a ? &job->a->view : &job->b->view;
+    const ozg_lines *l = is_a ? job->a : job->b;
 
     (void)thread;
     for (int part = 0; part < parts(job); part++) {
@@ -64,7 +65,7 @@ static void mask_task(void *arg, int64_t line, int thread)
             const uint64_t bit = UINT64_C(1) << (p % 64);
             uint64_t x[2];
 
-            load(v, i, p, x);
+            load(l, i, p, x);
             mask[MASK_INFINITE * job->words + p / 64] |= ozg_is_special(x[part]) ? bit : 0;
             mask[MASK_ZERO * job->words + p / 64] |= x[part] << 1 == 0 ? bit : 0;
             mask[MASK_NEGATIVE * job->words + p / 64] |= x[part] >> 63 ? bit : 0;
@@ -109,8 +110,8 @@ static void add_place(const special_job *job, int64_t i, int64_t j, int64_t p, o
 {
     uint64_t x[2], y[2];
 
-    load(&job->a->view, i, p, x);
-    load(&job->b->view, j, p, y);
+    load(job->a, i, p, x);
+    load(job->b, j, p, y);
     add_term(&sum[0], x[0], y[0], 0);
     if (parts(job) == 2) {
         add_term(&sum[0], x[1], y[1], 1);
@@ -153,7 +154,8 @@ static void entry(const special_job *job, int64_t i, int64_t j)
         v[part].kind = decided(&sum[part]) ? OZG_INVALID : OZG_INFINITE;
         v[part].neg = sum[part].minus_inf;
     }
-    ozg_entry_update(&job->st->scalars, v, job->c, i + j * job->ldc);
+    ozg_entry_update(&job->st->scalars, v, job->c,
+                     ozg_line_stored(job->a, i) + ozg_line_stored(job->b, j) * job->ldc);
 }
 
 static void column_task(void *arg, int64_t j, int thread)

@@ -70,7 +70,7 @@ static void value_of_number(number z, ozg_value *v)
 
 static int64_t index_of(const reconstruct_job *job, const strip *s, int e)
 {
-    return s->i + e + s->j * job->ldc;
+    return ozg_line_stored(job->a, s->i + e) + ozg_line_stored(job->b, s->j) * job->ldc;
 }
 
 /* z += (-1)^neg mant 2^shift. 0: not done, for the number is no integer or might not fit. */
@@ -275,24 +275,34 @@ static void round_component(const reconstruct_job *job, strip *s, int part, int 
             s->failed[e] = (uint8_t)!ends_agree(job, s, e, part, exponent);
 }
 
+/* The rows of the strip are stored one after the other. */
+static int is_contiguous(const reconstruct_job *job, const strip *s)
+{
+    const int64_t *index = job->a->index; /* rises within a part (apart.h) */
+
+    return !index || index[s->i + s->count - 1] - index[s->i] == s->count - 1;
+}
+
 /* All rows that are neither done nor to be computed exactly. */
 static void store_strip(const reconstruct_job *job, const strip *s, uint64_t (*bits)[OZG_STRIP])
 {
     const int single = job->st->scalars.single, parts = 1 + job->st->scalars.complex_;
-    const int64_t first = index_of(job, s, 0) * parts;
+    const int whole = is_contiguous(job, s);
+    const int64_t first = index_of(job, s, 0);
     void *const c = job->c;
     int left = 0;
 
     for (int e = 0; e < s->count; e++)
         left |= s->done[e] | s->failed[e];
-    if (!left && !single && parts == 1) {
+    if (!left && !single && parts == 1 && whole) {
         memcpy((char *)c + 8 * first, bits[0], (size_t)s->count * 8);
         return;
     }
     for (int part = 0; part < parts; part++)
         for (int e = 0; e < s->count; e++)
             if (!left || (!s->done[e] && !s->failed[e]))
-                ozg_store_bits(c, single, first + e * parts + part, bits[part][e]);
+                ozg_store_bits(c, single, (whole ? first + e : index_of(job, s, e)) * parts + part,
+                               bits[part][e]);
 }
 
 /*

@@ -27,7 +27,7 @@ static void load(const ozg_lines *l, int64_t i, int64_t p, int kept, ozg_fp x[2]
 {
     const ozg_view *v = &l->view;
     const int single = ozg_type_single(v->type), complex_ = ozg_type_complex(v->type);
-    const int64_t at = i * v->line_stride + p * v->step;
+    const int64_t at = ozg_line_stored(l, i) * v->line_stride + p * v->step;
     const int32_t d = l->d[i] + (v->shift ? v->shift[p] : 0);
 
     for (int part = 0; part <= complex_; part++) {

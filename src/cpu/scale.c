@@ -76,18 +76,35 @@ void ozg_cpu_norms(const ozg_stage *st, ozg_lines *lines)
     for_all_lines(st, lines, norms_task);
 }
 
+/* Lines i .. i + the result - 1, at most `most`, are stored one after the other. */
+static int64_t run_of(const ozg_lines *l, int64_t i, int64_t most)
+{
+    int64_t count = 1;
+
+    if (!l->index)
+        return most;
+    while (count < most && l->index[i + count] == l->index[i] + count)
+        count++;
+    return count;
+}
+
 static void residuals_task(void *arg, int64_t task, int thread)
 {
     const scale_job *job = arg;
     ozg_lines *l = job->lines;
+    ozg_residuals_fn *residuals = l->view.shift ? ozg_residuals_ref : job->st->kernel->residuals;
     const int c = ozg_bound_unit(job->st->length);
-    int64_t count, first = lines_of(l, task, &count);
+    int64_t count, first = lines_of(l, task, &count), run;
     ozg_norms n[OZG_SCALE_LINES];
 
     (void)thread;
-    (l->view.shift ? ozg_residuals_ref
-                   : job->st->kernel->residuals)(&l->view, l->k, first, first + count, l->d + first, n,
-                                                 l->places ? l->places + first * l->words : NULL, l->words);
+    for (int64_t q = 0, i = first; q < count; q += run, i += run) {
+        const int64_t at = ozg_line_stored(l, i);
+
+        run = run_of(l, i, count - q);
+        residuals(&l->view, l->k, at, at + run, l->d + i, n + q, l->places ? l->places + i * l->words : NULL,
+                  l->words);
+    }
     for (int64_t q = 0, i = first; q < count; q++, i++)
         ozg_norms_factors(&n[q], 16, c, &l->r1[i], &l->r2[i], &l->rmax[i]);
 }

@@ -41,7 +41,8 @@ static void gather_line(const split_job *job, int64_t line, int64_t p, ozg_batch
     const int32_t bits = job->st->ceilings ? OZG_CEILING_BITS : OZG_FLOOR_BITS(complex_);
     const int64_t left = line < job->lines ? job->count - p : 0;
     const int here = left > kr ? kr : left > 0 ? (int)left : 0;
-    int64_t index = here ? (job->i0 + line) * v->line_stride + (job->p0 + p) * v->step : 0;
+    int64_t index =
+        here ? ozg_line_stored(job->all, job->i0 + line) * v->line_stride + (job->p0 + p) * v->step : 0;
 
     for (int q = 0; q < here; q++, index += v->step) {
         batch->re[e + q] = ozg_load_bits(v->x, single, complex_ ? 2 * index : index);
@@ -88,6 +89,23 @@ static void gather_inner(const split_job *job, const piece *at, ozg_batch *batch
     }
 }
 
+/* The same of lines that are stored anywhere. */
+static void gather_apart(const split_job *job, const piece *at, ozg_batch *batch)
+{
+    const ozg_view *v = &job->all->view;
+    const int64_t *index = job->all->index + job->i0 + at->panel * job->layout->lines + at->line;
+    const int kr = job->layout->kr;
+    uint64_t *out = batch->re;
+
+    for (int g = 0; g < at->groups; g++)
+        for (int i = 0; i < at->lines; i++, out += kr) {
+            const uint64_t *x = (const uint64_t *)v->x + index[i] * v->line_stride;
+
+            for (int q = 0; q < kr; q++)
+                out[q] = x[(job->p0 + at->p + g * kr + q) * v->step];
+        }
+}
+
 /* d and s of a piece whose lines all exist. */
 static void gather_d(const split_job *job, int64_t line0, const piece *at, ozg_batch *batch)
 {
@@ -116,7 +134,10 @@ static void gather(const split_job *job, const piece *at, const piece *like, ozg
     if (inner) {
         if (like->lines != at->lines || like->line != at->line || like->groups < at->groups)
             gather_d(job, line0, at, batch);
-        gather_inner(job, at, batch);
+        if (job->all->index)
+            gather_apart(job, at, batch);
+        else
+            gather_inner(job, at, batch);
         pad_batch(batch);
         return;
     }

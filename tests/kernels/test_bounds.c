@@ -87,7 +87,8 @@ static ozg_lines rows_of(const ozg_factors *row, int count)
                    NULL,
                    NULL,
                    NULL,
-                   0};
+                   0,
+                   NULL};
     uint32_t *array[ARRAYS];
 
     for (int q = 0; q < ARRAYS; q++)

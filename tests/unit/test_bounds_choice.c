@@ -540,7 +540,7 @@ static int check(struct rng *r, enum family f, char type, int64_t rows, int64_t 
     ozg_cpu_norms(&st, &a.lines);
     ozg_cpu_scale(&st, &b.lines);
     ozg_cpu_norms(&st, &b.lines);
-    choice = ozg_choose(&st, &a.lines, &b.lines, 0, may_shift ? shift : NULL, may_shift ? shift + k : NULL,
+    choice = ozg_choose(&st, &a.lines, &b.lines, 0, 0, may_shift ? shift : NULL, may_shift ? shift + k : NULL,
                         memory);
     open_model(&m, &a, &b);
     s = choose(&m, may_shift, &shifted);

@@ -1,0 +1,91 @@
+/*
+ * sample.h - sampled lines of both operands, and which of their pairs fail native grade.
+ *
+ * Lines are looked at in pieces of OZG_SAMPLE_PIECE components, so that the memory does not grow with k.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_SAMPLE_H
+#define OZG_SAMPLE_H
+
+#include "apart.h"
+
+#define OZG_SAMPLE_PIECE 8192 /* components of a line that are looked at together; an even number */
+
+#define OZG_SAMPLE_FLOOR 31 /* bits of the sampled elements */
+
+#define OZG_SAMPLE_ZERO (INT16_MIN / 2) /* exponent of 0, below all others */
+
+/* The sampled lines of one operand. */
+typedef struct ozg_side {
+    int threads;
+    const ozg_lines *all;
+    int64_t index[OZG_SAMPLE_LINES];
+    ozg_lines lines;      /* view of the piece */
+    const int16_t *shift; /* of all elements, or NULL */
+    int64_t begin, count; /* the elements of the piece; count 0: none loaded */
+    uint64_t *bits;       /* the piece: OZG_SAMPLE_PIECE components a line, as doubles */
+    int32_t *floor;       /* floor(|x| 2^(31 - e)) with the sign */
+    int16_t *exponent;    /* of each component, less e; ZERO for 0 */
+    /* the arrays of lines */
+    uint8_t special[OZG_SAMPLE_LINES];
+    int32_t e[OZG_SAMPLE_LINES], d[OZG_SAMPLE_LINES];
+    uint64_t squares[OZG_SAMPLE_LINES];
+    uint32_t x1[OZG_SAMPLE_LINES], x2[OZG_SAMPLE_LINES], xmax[OZG_SAMPLE_LINES];
+    uint32_t r1[OZG_SAMPLE_LINES], r2[OZG_SAMPLE_LINES], rmax[OZG_SAMPLE_LINES];
+    uint64_t place[OZG_SAMPLE_LINES * OZG_SAMPLE_PIECE / 64]; /* where elements of the piece are rounded */
+    int64_t places[OZG_SAMPLE_LINES];                         /* how many are */
+} ozg_side;
+
+typedef struct ozg_sample {
+    const ozg_stage *st;
+    ozg_side a, b;
+    int64_t piece; /* elements */
+    /*
+     * Of each pair and component: L of ozg_bound_passes() times 2^c, |sum x y| about in units of
+     * 2^(e_i + e_j - 31), and the largest exponent of a term, less e_i + e_j.
+     */
+    uint64_t magnitude[OZG_SAMPLE_LINES][OZG_SAMPLE_LINES][2], value[OZG_SAMPLE_LINES][OZG_SAMPLE_LINES][2];
+    int16_t term[OZG_SAMPLE_LINES][OZG_SAMPLE_LINES][2];
+    ozg_fails fails;  /* native: of each s that was looked at */
+    uint64_t repairs; /* what cost() expects of the pairs, times OZG_COST_UNIT */
+} ozg_sample;
+
+/* ozg_sample_lines() - how many of `count` lines the sample takes at most. */
+int64_t ozg_sample_lines(int64_t count);
+
+/*
+ * ozg_sample_open() - chooses the lines and copies what is known of them, with the shifts of their views.
+ * memory: ozg_choose_bytes().
+ */
+ozg_sample *ozg_sample_open(const ozg_stage *st, const ozg_lines *a, const ozg_lines *b, void *memory);
+
+/* ozg_sample_take() - the first n of x->index are the lines from now on. */
+void ozg_sample_take(ozg_side *x, int n);
+
+/* ozg_sample_load() - elements [p0, p0 + count) of all lines. */
+void ozg_sample_load(ozg_side *x, int64_t p0, int64_t count);
+
+/* ozg_sample_measure() - e and norms of the lines with new shifts. */
+void ozg_sample_measure(const ozg_sample *z, ozg_side *x);
+
+/* ozg_sample_pairs() - what does not depend on s, of all pairs. */
+void ozg_sample_pairs(ozg_sample *z);
+
+#define OZG_SIDE_A 1
+#define OZG_SIDE_B 2
+
+/* ozg_sample_residuals() - D of the lines of one side or both for s moduli, and the norms of what is then rounded
+ * away. */
+void ozg_sample_residuals(ozg_sample *z, int sides, int s);
+
+/*
+ * ozg_sample_value() - |AB| of a pair is about *z 2^(e_i + e_j - 31 + *q): by the sum, and where that has no
+ * bits left, by the largest term. z < 2^47.
+ */
+void ozg_sample_value(const ozg_sample *s, int i, int j, int part, uint64_t *z, int32_t *q);
+
+/* ozg_sample_fails() - bit j of row[i]: the pair fails for the D that is set. Returns how many do. */
+uint64_t ozg_sample_fails(const ozg_sample *z, uint32_t row[OZG_SAMPLE_LINES]);
+
+#endif

@@ -77,16 +77,23 @@ static double doubt_cost(const ozg_sample *z, double *doubts)
     return work;
 }
 
-/* The cost of s moduli for all pairs, in products (of the size of the problem) times pairs times OZG_COST_UNIT. */
-static uint64_t cost(ozg_sample *z, int s)
+/*
+ * The cost of s moduli for all pairs, in products (of the size of the problem) times pairs times OZG_COST_UNIT;
+ * some number above `limit` if it is above that.
+ */
+static uint64_t cost(ozg_sample *z, int s, uint64_t limit)
 {
     const uint64_t pairs = (uint64_t)(z->a.lines.count * z->b.lines.count), most = pairs * OZG_COST_UNIT;
+    const uint64_t left = limit > (uint64_t)s * most ? limit - (uint64_t)s * most : 0;
     double doubts, work;
 
     ozg_sample_residuals(z, OZG_SIDE_A | OZG_SIDE_B, s);
     if (z->st->kind == OZG_BY_NATIVE) {
-        z->repairs = ozg_sample_fails(z, z->fails.row[s]) * OZG_COST_UNIT;
-        z->fails.known[s] = 1;
+        const uint64_t enough = left / (OZG_REPAIR * OZG_COST_UNIT);
+        const uint64_t fails = ozg_sample_fails(z, enough, z->fails.row[s]);
+
+        z->repairs = fails * OZG_COST_UNIT;
+        z->fails.known[s] = fails <= enough;
         return (uint64_t)s * most + OZG_REPAIR * z->repairs;
     }
     work = doubt_cost(z, &doubts);
@@ -96,7 +103,7 @@ static uint64_t cost(ozg_sample *z, int s)
 
 static void know_fails(void *arg, int s)
 {
-    cost(arg, s);
+    cost(arg, s, UINT64_MAX);
 }
 
 /* What full mantissas of like size take. */
@@ -115,15 +122,15 @@ static ozg_choice search_one(ozg_sample *z, uint64_t *lowest)
     ozg_choice best = {start, 0, 0, {0, 0, 0, 0, 0, 0}};
     uint64_t here;
 
-    *lowest = cost(z, start);
+    *lowest = cost(z, start, UINT64_MAX);
     best.repairs = z->repairs;
     for (int s = start + 1; s <= OZG_NMOD_MAX && (uint64_t)s * product < *lowest; s++)
-        if ((here = cost(z, s)) < *lowest) {
+        if ((here = cost(z, s, *lowest)) < *lowest) {
             *lowest = here;
             best = (ozg_choice){s, 0, z->repairs, {0, 0, 0, 0, 0, 0}};
         }
     for (int s = start - 1; best.nmod == s + 1 && s >= least; s--)
-        if ((here = cost(z, s)) <= *lowest) {
+        if ((here = cost(z, s, *lowest)) <= *lowest) {
             *lowest = here;
             best = (ozg_choice){s, 0, z->repairs, {0, 0, 0, 0, 0, 0}};
         }
@@ -314,7 +321,7 @@ static void far_task(void *arg, int64_t task, int thread)
     ozg_sample_take(x, n);
     ozg_sample_pairs(z);
     ozg_sample_residuals(z, job->is_a ? OZG_SIDE_A : OZG_SIDE_B, job->apart->nmod);
-    ozg_sample_fails(z, z->fails.row[0]);
+    ozg_sample_fails(z, UINT64_MAX, z->fails.row[0]);
     for (int q = 0; q < n; q++) {
         const int fails = fails_of(z->fails.row[0], job->is_a, q, (int)other->lines.count);
 
@@ -352,7 +359,7 @@ ozg_choice ozg_choose(const ozg_stage *st, const ozg_lines *a, const ozg_lines *
         return choice;
     ozg_sample_pairs(z);
     if (s) {
-        cost(z, s);
+        cost(z, s, UINT64_MAX);
         choice.repairs = z->repairs;
     } else {
         choice = search(z, apart, &lowest);

@@ -415,12 +415,11 @@ static int pair_fails(const ozg_sample *z, int i, int j, uint64_t bound, int32_t
     return fails;
 }
 
-/* Bit j of row[i]: the pair fails. Returns how many do. */
-uint64_t ozg_sample_fails(const ozg_sample *z, uint32_t row[OZG_SAMPLE_LINES])
+uint64_t ozg_sample_fails(const ozg_sample *z, uint64_t enough, uint32_t row[OZG_SAMPLE_LINES])
 {
     uint64_t fails = 0;
 
-    for (int i = 0; i < z->a.lines.count; i++) {
+    for (int i = 0; i < z->a.lines.count && fails <= enough; i++) {
         row[i] = 0;
         for (int j = 0; j < z->b.lines.count; j++) {
             const ozg_factors a = ozg_factors_of(&z->a.lines, i), b = ozg_factors_of(&z->b.lines, j);

@@ -85,7 +85,10 @@ void ozg_sample_residuals(ozg_sample *z, int sides, int s);
  */
 void ozg_sample_value(const ozg_sample *s, int i, int j, int part, uint64_t *z, int32_t *q);
 
-/* ozg_sample_fails() - bit j of row[i]: the pair fails for the D that is set. Returns how many do. */
-uint64_t ozg_sample_fails(const ozg_sample *z, uint32_t row[OZG_SAMPLE_LINES]);
+/*
+ * ozg_sample_fails() - bit j of row[i]: the pair fails for the D that is set. Returns how many do; rows after
+ * those with more than `enough` are not looked at.
+ */
+uint64_t ozg_sample_fails(const ozg_sample *z, uint64_t enough, uint32_t row[OZG_SAMPLE_LINES]);
 
 #endif

@@ -88,6 +88,33 @@ static void add_at_places(exact_entry *z, const ozg_value c[2])
         }
 }
 
+#define AHEAD 24 /* elements that are asked for before they are needed: they may lie a page apart each */
+
+/* Asks for element p of line i. */
+static void prefetch(const ozg_lines *l, int64_t i, int64_t p)
+{
+#if defined(__GNUC__)
+    const ozg_view *v = &l->view;
+
+    __builtin_prefetch((const char *)v->x +
+                       (ozg_line_stored(l, i) * v->line_stride + p * v->step) * ozg_type_size(v->type));
+#else
+    (void)l, (void)i, (void)p;
+#endif
+}
+
+/* The products of all elements. */
+static void add_all(exact_entry *z)
+{
+    for (int64_t p = 0; p < z->a->k; p++) {
+        if (p + AHEAD < z->a->k) {
+            prefetch(z->a, z->i, p + AHEAD);
+            prefetch(z->b, z->j, p + AHEAD);
+        }
+        add_place(z, p, 0, 0);
+    }
+}
+
 void ozg_cpu_repair(const ozg_stage *st, const ozg_lines *a, int64_t i, const ozg_lines *b, int64_t j,
                     const ozg_value c[2], void *out, int64_t index)
 {
@@ -106,8 +133,7 @@ void ozg_cpu_repair(const ozg_stage *st, const ozg_lines *a, int64_t i, const oz
     if (few_places(&z))
         add_at_places(&z, c);
     else
-        for (int64_t p = 0; p < a->k; p++)
-            add_place(&z, p, 0, 0);
+        add_all(&z);
     ozg_entry_old(s, out, index, old);
     for (int part = 0; part <= s->complex_; part++)
         bits[part] = ozg_exact_component(s, part, z.ab, old);

@@ -17,8 +17,8 @@ like_native() {
 like_native true
 like_native false
 like_native sh -c 'exit 7'
-like_native sh -c 'echo out; echo err >&2; ls / | sort | head -3'
-like_native ls -l /
+like_native sh -c 'echo out; echo err >&2; ls /usr | sort | head -3'
+like_native ls -l /usr
 like_native ls /no/such/file
 like_native cat /etc/passwd
 [ -x /usr/bin/git ] && like_native git --version

@@ -119,10 +119,12 @@ typedef struct ozg_report {
     const char *scheme;  /* "crt" (Ozaki scheme II) */
     int moduli;          /* s, the number of moduli; native: of the rows or columns that need most */
     int width;           /* t, bits kept of each scaled row and column; native, rounded: of the widest */
-    int products; /* low-precision products of the size of the problem: s, or fewer of 16 bits; native: 1 more;
-                   * complex: 3 times. Rows and columns far out, with moduli of their own, count by their share;
-                   * rounded up */
-    double bound; /* proven: no entry (component) of C is further than this from the exact value */
+    /*
+     * Low-precision products of the size of the problem: s, or fewer of 16 bits; native: 1 more; complex: 3
+     * times. Rows and columns far out, with moduli of their own, count by their share; rounded up.
+     */
+    int products;
+    double bound;          /* proven: no entry (component) of C is further than this from the exact value */
     double bound_relative; /* the same against |alpha||A||B| + |beta C|; 0: not computed */
     int exact;             /* 1: no bit of A and B was rounded away, so C is RN of the exact expression */
     uint64_t tested;       /* entries with an error bound above 0 that were tested (native, rounded) */
@@ -216,7 +218,7 @@ OZG_API ozg_accuracy ozg_rounded(void);
 /*
  * ozg_with_moduli() - acc, native or rounded, with s moduli instead of a number chosen from the data: what a
  * second prepared operand needs to fit the first. The promise stays; s = 0 undoes it. Checked by the call
- * that uses it.
+ * that uses it. Other accuracies stay as they are.
  */
 OZG_API ozg_accuracy ozg_with_moduli(ozg_accuracy acc, int s);
 
@@ -354,12 +356,12 @@ typedef struct ozg_monitor {
  * Grade    worst_grade <= f(k) = sqrt(k) + 1: as good as ozg_native() promises. Half the smallest subnormal
  *          number is allowed beside it, and taken off before. For complex types |alpha| |A||B| + |beta| |C0|
  *          is, for each component, the sum of the magnitudes of all real products in it. The figure is never
- *          too small, and at most 0.1 % too large. Correctly rounded components have at most 1 (1.001 as it
- *          is found), and at most 0.5 in max_ulp.
+ *          too small, and at most 0.1 % too large, but where that sum overflows. Correctly rounded components
+ *          have at most 1, and at most 0.5 in max_ulp. A finite entry whose exact value overflows counts as
+ *          special: native grade allows it.
  * Exact    X - C is found to a relative 2^-50 (or half the smallest subnormal double). With beta not 0, up to
  *          2^-50 units in the last place of C and of the terms of beta C0 come on top, but never more than
- * one
- *          of RN(X). Components that are or should be Inf or NaN are left out of the three maxima.
+ *          one of RN(X). Components that are or should be Inf or NaN are left out of the three maxima.
  * Memory   beside the workspace of products: copies of lines, up to 64 MiB, or of 16 lines of k doubles if
  *          these take more (complex: 2 k); 8 (m + n) bytes; up to 1.5 MiB. Not counted against memory_limit.
  * Time     proportional to lines x (m + n) x k, of many moduli, and to (m + n) x k for scaling and splitting

@@ -24,7 +24,8 @@
  * 1. Far out at s: as long as there is a sampled row or column that fails in more than 1/OZG_FAR_PAIRS of its
  *    pairs, the one with the largest share of them (rows before columns, then the first) is taken out. s will
  *    do if less than 1/OZG_FAR_LINES of the sampled rows and of the sampled columns were taken out.
- * 2. s1 goes from the number of moduli for all downwards as long as it will do and the ordinary lines alone do
+ * 2. s1 goes from the number of moduli for all downwards as long as it will do and the ordinary lines alone
+ * do
  *    not cost more than all lines do now. Its cost is that of the parts, in products of the size of the
  *    problem: the share of the part times (s + OZG_REPAIR times the share of its pairs that fails), with the
  *    best s >= s1 for each of the other two parts, and OZG_SPLIT_AGAIN s / m for the columns and
@@ -66,15 +67,19 @@ typedef struct ozg_apart {
     uint64_t cost;             /* in OZG_COST_UNIT */
 } ozg_apart;
 
-/* ozg_apart_search() - rules 1 to 3. s: the best number for all lines, of cost `lowest`; least: the smallest. */
+/*
+ * ozg_apart_search() - rules 1 to 3. s: the best number for all lines, of cost `lowest`; least: the
+ * smallest.
+ */
 ozg_apart ozg_apart_search(ozg_fails *f, int s, int least, uint64_t lowest);
 
 /* ozg_apart_count() - how many of the flags are set; -1: more than rule 5 allows. */
 int64_t ozg_apart_count(const uint8_t *far, int64_t count);
 
 /*
- * ozg_apart_order() - brings the lines that are flagged behind all others, both in the order in which they are
- * stored. What the scale stage found out moves with them; d, residuals and places are lost. index: of count.
+ * ozg_apart_order() - brings the lines that are flagged behind all others, both in the order in which they
+ * are stored. What the scale stage found out moves with them; d, residuals and places are lost. index: of
+ * count.
  */
 void ozg_apart_order(ozg_lines *lines, const uint8_t *far, int64_t *index);
 

@@ -78,8 +78,8 @@ static double doubt_cost(const ozg_sample *z, double *doubts)
 }
 
 /*
- * The cost of s moduli for all pairs, in products (of the size of the problem) times pairs times OZG_COST_UNIT;
- * some number above `limit` if it is above that.
+ * The cost of s moduli for all pairs, in products (of the size of the problem) times pairs times
+ * OZG_COST_UNIT; some number above `limit` if it is above that.
  */
 static uint64_t cost(ozg_sample *z, int s, uint64_t limit)
 {

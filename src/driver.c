@@ -141,10 +141,15 @@ static void tell_progress(const pass *q, int64_t i0, int64_t i, int64_t j)
     const ozg_context *ctx = q->plan.ctx;
     const double rows = (double)q->plan.rows, columns = (double)q->plan.columns;
     const double before = (double)i0 / rows, here = (double)(i - i0) / rows;
+    const double done = q->from + (q->to - q->from) * (before + here * ((double)j / columns));
 
-    if (ctx->progress)
-        ctx->progress(ctx->progress_arg,
-                      q->from + (q->to - q->from) * (before + here * ((double)j / columns)));
+    if (!ctx->progress)
+        return;
+    /* whatever the caller's rounding mode makes of it: the last tile ends the part */
+    if ((i == q->plan.rows && j == q->plan.columns) || done > q->to)
+        ctx->progress(ctx->progress_arg, q->to);
+    else
+        ctx->progress(ctx->progress_arg, done);
 }
 
 static void run_tiles(const pass *q, const ozg_data *data, const ozg_residues *residues, ozg_repairs *repairs,
@@ -263,8 +268,8 @@ static ozg_status check_repairs(ozg_context *ctx, uint64_t repairs)
 }
 
 /*
- * Brings the lines that are far out behind the others, and sets the rows and columns of the parts. Returns how
- * many there are: 1, and nothing is changed, if there are too many such lines, or none.
+ * Brings the lines that are far out behind the others, and sets the rows and columns of the parts. Returns
+ * how many there are: 1, and nothing is changed, if there are too many such lines, or none.
  */
 static int order_lines(const ozg_plan *plan, const ozg_stage *st, operand_state *a, operand_state *b,
                        const ozg_apart *apart, unsigned char *work, ozg_part range[OZG_PARTS])
@@ -310,8 +315,8 @@ static void cut_passes(passes *all, const pass *whole, const ozg_part *range, vo
 }
 
 /*
- * Parts, moduli and the shifts along k from the data: tiles are cut again for them. Errors, before C is touched:
- * OZG_E_UNSUPPORTED (more repairs than repair_limit), OZG_E_NOMEM.
+ * Parts, moduli and the shifts along k from the data: tiles are cut again for them. Errors, before C is
+ * touched: OZG_E_UNSUPPORTED (more repairs than repair_limit), OZG_E_NOMEM.
  */
 static ozg_status choose(passes *all, pass *whole, unsigned char *work)
 {

@@ -370,7 +370,7 @@ static void judge_component(monitor *w, int64_t o, int64_t q, int part)
               unit = ulp_exponent(want, w->single);
     const two rest = old_minus_given(w, o, q, part);
     ozg_monitor *r = w->result;
-    double error;
+    double error, of_entry;
 
     r->compared++;
     r->rounded += (uint64_t)same;
@@ -382,8 +382,11 @@ static void judge_component(monitor *w, int64_t o, int64_t q, int part)
                      fabs(number(w, w->expected, at) - number(w, w->d->c, at_c)), ldexp(1, unit));
     r->max_error = fmax(r->max_error, error);
     r->max_ulp = fmax(r->max_ulp, ldexp(error, -unit));
-    r->worst_grade = fmax(r->worst_grade, grade(error, isfinite(rest.slack) ? rest.slack : 0,
-                                                w->weight[part][o + q * w->others], w->single));
+    of_entry =
+        grade(error, isfinite(rest.slack) ? rest.slack : 0, w->weight[part][o + q * w->others], w->single);
+    if (same && of_entry > 1) /* |RN(X) - X| <= u |X| <= u W, or half the smallest subnormal */
+        of_entry = 1;
+    r->worst_grade = fmax(r->worst_grade, of_entry);
 }
 
 static ozg_status check_block(monitor *w)

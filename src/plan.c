@@ -397,7 +397,8 @@ ozg_accuracy ozg_rounded(void)
 
 ozg_accuracy ozg_with_moduli(ozg_accuracy acc, int s)
 {
-    acc.value = s;
+    if (ozg_by_data(acc))
+        acc.value = s;
     return acc;
 }
 

@@ -61,8 +61,8 @@ static ozg_status check_accuracy(ozg_accuracy acc, int number, char *error, size
         return OZG_OK;
     }
     return wrong(error, size,
-                 "argument %d: the accuracy must come from ozg_native(), ozg_rounded(), ozg_moduli() or "
-                 "ozg_width()",
+                 "argument %d: the accuracy must come from ozg_native(), ozg_rounded(), ozg_moduli(), "
+                 "ozg_accurate() or ozg_width()",
                  number);
 }
 

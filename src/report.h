@@ -26,15 +26,15 @@ void ozg_report_part(ozg_report *r, const ozg_plan *plan, const ozg_lines *a, co
                      double *products);
 
 /*
- * ozg_report_predicted() - the bound of a part that was only scaled and measured, with beta = 0, unless that of
- * another part was larger.
+ * ozg_report_predicted() - the bound of a part that was only scaled and measured, with beta = 0, unless that
+ * of another part was larger.
  */
 void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
                           const ozg_lines *b);
 
 /*
- * ozg_report_product() - the bound, once C is computed (a product in parts: native, and the lines do not matter);
- * what the tests and repairs counted.
+ * ozg_report_product() - the bound, once C is computed (a product in parts: native, and the lines do not
+ * matter); what the tests and repairs counted.
  */
 void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
                         const ozg_lines *b, ozg_repairs *repairs);

@@ -209,7 +209,9 @@ static void floor_task(void *arg, int64_t q, int thread)
     }
 }
 
-/* sums[0] += sum x y 2^-31, sums[1] += sum of the products of the leading bits, over n numbers, step apart. */
+/*
+ * sums[0] += sum x y 2^-31, sums[1] += sum of the products of the leading bits, over n numbers, step apart.
+ */
 static void add_products(const int32_t *x, const int32_t *y, int64_t n, int step, int leading,
                          int64_t sums[2])
 {
@@ -380,8 +382,8 @@ void ozg_sample_residuals(ozg_sample *z, int sides, int s)
 }
 
 /*
- * |AB| of a pair is about *z 2^(e_i + e_j - 31 + *q): by the sum, and where that has no bits left, by the largest
- * term. z < 2^47.
+ * |AB| of a pair is about *z 2^(e_i + e_j - 31 + *q): by the sum, and where that has no bits left, by the
+ * largest term. z < 2^47.
  */
 void ozg_sample_value(const ozg_sample *s, int i, int j, int part, uint64_t *z, int32_t *q)
 {
@@ -395,7 +397,9 @@ void ozg_sample_value(const ozg_sample *s, int i, int j, int part, uint64_t *z, 
     *q = s->term[i][j][part] - 1 + OZG_SAMPLE_FLOOR - 20;
 }
 
-/* Does native grade fail for the pair? As passes_native() of the reconstruct stage, with an estimate of c^. */
+/*
+ * Does native grade fail for the pair? As passes_native() of the reconstruct stage, with an estimate of c^.
+ */
 static int pair_fails(const ozg_sample *z, int i, int j, uint64_t bound, int32_t least)
 {
     const int single = z->st->scalars.single, complex_ = z->st->scalars.complex_,

@@ -75,8 +75,8 @@ void ozg_sample_pairs(ozg_sample *z);
 #define OZG_SIDE_A 1
 #define OZG_SIDE_B 2
 
-/* ozg_sample_residuals() - D of the lines of one side or both for s moduli, and the norms of what is then rounded
- * away. */
+/* ozg_sample_residuals() - D of the lines of one side or both for s moduli, and the norms of what is then
+ * rounded away. */
 void ozg_sample_residuals(ozg_sample *z, int sides, int s);
 
 /*

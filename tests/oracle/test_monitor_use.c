@@ -1,5 +1,5 @@
 /*
- * test_monitor_use.c - ozg_?gemm_monitor(): which lines it takes, blocks of lines, wrong arguments, no room.
+ * test_monitor_use.c - ozg_monitor_?gemm(): which lines it takes, blocks of lines, wrong arguments, no room.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -275,12 +275,39 @@ static void no_room(void **state)
     assert_memory_equal(&r, &zero, sizeof r);
 }
 
+/* The smallest numbers, correctly rounded: never beyond the grade 1. */
+static void smallest_results(void **state)
+{
+    static const double cases[][4] = {/* a, b, beta, c0 */
+                                      {1, 0, 1, 0x1p-1074},
+                                      {0, 0, 0x1p-1074, 0x1p-537},
+                                      {0x1p-600, 0x1p-600, 1, 0x1p-1074},
+                                      {0x1p-500, 0x1p-600, 0x1p-74, 0x1.8p-1000}};
+
+    (void)state;
+    for (size_t q = 0; q < sizeof cases / sizeof *cases; q++) {
+        const double *data = cases[q];
+        double c = data[3];
+        ozg_monitor m;
+
+        assert_int_equal(
+            ozg_dgemm(ctx, 'N', 'N', 1, 1, 1, 1, &data[0], 1, &data[1], 1, data[2], &c, 1, ozg_rounded(), NULL),
+            OZG_OK);
+        assert_int_equal(
+            ozg_monitor_dgemm(ctx, 'N', 'N', 1, 1, 1, 1, &data[0], 1, &data[1], 1, data[2], &data[3], 1, &c, 1, 1, 0, &m),
+            OZG_OK);
+        assert_int_equal(m.rounded, m.compared);
+        assert_true(m.worst_grade <= 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_by_seed),       cmocka_unit_test(many_blocks),
         cmocka_unit_test(overflow_on_the_way), cmocka_unit_test(two_leading_dimensions),
         cmocka_unit_test(wrong_arguments),     cmocka_unit_test(no_room),
+        cmocka_unit_test(smallest_results),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -171,6 +171,8 @@ static void test_wrong_shapes(void **state)
     s = shape(), s.acc.kind = 99, expect_shape(&s, numbers.acc);
     s = shape(), s.acc = ozg_with_moduli(ozg_native(), 1), expect_shape(&s, numbers.acc);
     s = shape(), s.acc = ozg_with_moduli(ozg_rounded(), 50), expect_shape(&s, numbers.acc);
+    s.acc = ozg_with_moduli(ozg_moduli(8), 9); /* for native and rounded only */
+    assert_true(s.acc.kind == ozg_moduli(8).kind && s.acc.value == 8);
     s = shape(), s.acc = ozg_rounded();
     assert_int_equal(ozg_problem_check_shape(&s, &numbers, error, sizeof error), OZG_OK);
 }

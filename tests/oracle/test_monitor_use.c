@@ -290,12 +290,12 @@ static void smallest_results(void **state)
         double c = data[3];
         ozg_monitor m;
 
-        assert_int_equal(
-            ozg_dgemm(ctx, 'N', 'N', 1, 1, 1, 1, &data[0], 1, &data[1], 1, data[2], &c, 1, ozg_rounded(), NULL),
-            OZG_OK);
-        assert_int_equal(
-            ozg_monitor_dgemm(ctx, 'N', 'N', 1, 1, 1, 1, &data[0], 1, &data[1], 1, data[2], &data[3], 1, &c, 1, 1, 0, &m),
-            OZG_OK);
+        assert_int_equal(ozg_dgemm(ctx, 'N', 'N', 1, 1, 1, 1, &data[0], 1, &data[1], 1, data[2], &c, 1,
+                                   ozg_rounded(), NULL),
+                         OZG_OK);
+        assert_int_equal(ozg_monitor_dgemm(ctx, 'N', 'N', 1, 1, 1, 1, &data[0], 1, &data[1], 1, data[2],
+                                           &data[3], 1, &c, 1, 1, 0, &m),
+                         OZG_OK);
         assert_int_equal(m.rounded, m.compared);
         assert_true(m.worst_grade <= 1);
     }

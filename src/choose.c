@@ -138,14 +138,14 @@ static ozg_choice search_one(ozg_sample *z, uint64_t *lowest)
 }
 
 /*
- * Data that cost less than one product more than usual are not looked at again: neither for lines far out nor
- * for shifts.
+ * Data that cost less than one product more than usual (rounded: two) are not looked at again: neither for lines
+ * far out nor for shifts.
  */
 static int is_usual(const ozg_sample *z, uint64_t lowest)
 {
     const uint64_t product = (uint64_t)(z->a.lines.count * z->b.lines.count) * OZG_COST_UNIT;
 
-    return lowest < (uint64_t)(usual_moduli(z) + 1) * product;
+    return lowest < (uint64_t)(usual_moduli(z) + (z->st->kind == OZG_BY_ROUNDED ? 2 : 1)) * product;
 }
 
 /* The same, and whether lines far out are to be computed apart. */

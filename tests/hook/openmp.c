@@ -6,6 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -17,24 +17,14 @@
 #endif
 
 #include "check.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, 1 << 16);
-    return kernels_open(&kernels, 2) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open(1 << 16, 2);
 }
 
 /* A product with subnormals in all places, big enough for two threads. */
@@ -158,5 +148,5 @@ int main(void)
 #endif
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

@@ -16,26 +16,15 @@
 
 #include "check.h"
 #include "errors.h"
+#include "fixture.h"
 #include "widths.h"
 
 enum { NONE = 100000 }; /* D of a line whose integers are all 0 */
 
-static struct arena arena;
-static struct kernels kernels;
-
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, 1 << 20);
-    return kernels_open(&kernels, 2) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open(1 << 20, 2);
 }
 
 /* Element p of line i, part of it. */
@@ -334,5 +323,5 @@ int main(void)
         cmocka_unit_test(test_tiles),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

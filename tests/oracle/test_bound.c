@@ -18,24 +18,14 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, 1 << 20);
-    return kernels_open(&kernels, 1) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open(1 << 20, 1);
 }
 
 /* out := the sum of |x| over a row of op(A) or a column of op(B), both parts. */
@@ -379,5 +369,5 @@ int main(void)
         cmocka_unit_test(scaled_c_alone), cmocka_unit_test(immense_alpha), cmocka_unit_test(integers),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

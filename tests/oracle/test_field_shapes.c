@@ -16,24 +16,14 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, 1 << 20);
-    return kernels_open(&kernels, 1) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open(1 << 20, 1);
 }
 
 /* k = 0 still means C := beta C, with A and B NULL; rows m .. ldc - 1 stay; m = 0 or n = 0 touch nothing. */
@@ -248,5 +238,5 @@ int main(void)
         cmocka_unit_test(c17_huge_stride),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

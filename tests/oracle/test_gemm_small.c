@@ -11,24 +11,14 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, 16 << 10);
-    return kernels_open(&kernels, 1) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open(16 << 10, 1);
 }
 
 /* All types and transposes (36 with the case of the letters) on two shapes, at s = 2 .. 49 in turn. */
@@ -180,5 +170,5 @@ int main(void)
         cmocka_unit_test(limb_edges),        cmocka_unit_test(random_products),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

@@ -14,24 +14,14 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, 1 << 20);
-    return kernels_open(&kernels, 1) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open(1 << 20, 1);
 }
 
 static void set_a(const struct gemm *g, int64_t i, int64_t p, int part, double value)
@@ -192,5 +182,5 @@ int main(void)
         cmocka_unit_test(nothing_but_infinities),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

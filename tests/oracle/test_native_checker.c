@@ -13,24 +13,14 @@
 #include <cmocka.h>
 
 #include "accuracy.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, 256 << 10);
-    return kernels_open(&kernels, 1) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open(256 << 10, 1);
 }
 
 static struct gemm make(char type, const char trans[2], int64_t m, int64_t n, int64_t k, enum family f,
@@ -246,5 +236,5 @@ int main(void)
         cmocka_unit_test(lost_numbers),   cmocka_unit_test(many_moduli),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

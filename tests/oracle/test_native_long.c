@@ -15,26 +15,16 @@
 #include <cmocka.h>
 
 #include "accuracy.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 enum { SIDE = 48, LONG = 4096 };
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, (size_t)(SIDE + 2) * LONG * 16);
-    return kernels_open(&kernels, 2) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open((size_t)(SIDE + 2) * LONG * 16, 2);
 }
 
 static struct gemm make(char type, const char trans[2], int64_t m, int64_t n, int64_t k, enum family f, int q)
@@ -285,5 +275,5 @@ int main(void)
         cmocka_unit_test(residuals),        cmocka_unit_test(not_far_above),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

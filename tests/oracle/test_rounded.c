@@ -15,24 +15,14 @@
 
 #include "accuracy.h"
 #include "errors.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, 1 << 20);
-    return kernels_open(&kernels, 1) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open(1 << 20, 1);
 }
 
 /* Product q with the given sizes; its scalars are still to be set. */
@@ -269,5 +259,5 @@ int main(void)
         cmocka_unit_test(residuals),       cmocka_unit_test(exact_data),       cmocka_unit_test(repair_limit),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

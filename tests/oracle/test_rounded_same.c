@@ -17,24 +17,14 @@
 #include "../unit/environment.h"
 #include "accuracy.h"
 #include "errors.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, 8 << 20);
-    return kernels_open(&kernels, 1) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open(8 << 20, 1);
 }
 
 static ozg_accuracy accuracy(int native)
@@ -416,5 +406,5 @@ int main(void)
         cmocka_unit_test(batches),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

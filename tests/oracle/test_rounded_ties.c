@@ -19,26 +19,16 @@
 #include <cmocka.h>
 
 #include "accuracy.h"
+#include "fixture.h"
 
 static const char types[] = {'s', 'd', 'c', 'z'};
-static struct kernels kernels;
-static struct arena arena;
 
 enum { M = 3, N = 2, NOISE = 11, SLOTS = 24, LARGEST_K = NOISE + M * N * 2 * SLOTS };
 
 static int open_all(void **state)
 {
     (void)state;
-    arena_open(&arena, (size_t)LARGEST_K * M * 16 + 4096);
-    return kernels_open(&kernels, 1) ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    kernels_close(&kernels);
-    arena_close(&arena);
-    return 0;
+    return fixture_open((size_t)LARGEST_K * M * 16 + 4096, 1);
 }
 
 /* A product under construction: slots in use of each component. */
@@ -547,5 +537,5 @@ int main(void)
         cmocka_unit_test(general_scalars),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh WHICH - the tests of the command ozgemm: tool.py with a Python that has NumPy. OZG_TOOL is the command.
+# run.sh SCRIPT WHICH - tests of the command ozgemm: a script here, with a Python that has NumPy. OZG_TOOL is the command.
 #
 # SPDX-License-Identifier: MIT
 set -euo pipefail
@@ -12,7 +12,7 @@ for python in python3 /usr/bin/python3; do
     if "$python" -c 'import numpy' 2>/dev/null; then
         folder=$(mktemp -d)
         trap 'rm -rf "$folder"' EXIT
-        PYTHONDONTWRITEBYTECODE=1 "$python" "$here/tool.py" "$OZG_TOOL" "$folder" "$1"
+        PYTHONDONTWRITEBYTECODE=1 "$python" "$here/$1" "$OZG_TOOL" "$folder" "$2"
         exit 0
     fi
 done

@@ -2,4 +2,4 @@
 # test_accuracy.sh - ozgemm accuracy: its figures against exact fractions, the shape of its JSON, bad arguments.
 #
 # SPDX-License-Identifier: MIT
-exec bash "$(dirname "$0")/run_accuracy.sh" fast
+exec bash "$(dirname "$0")/run.sh" accuracy.py fast

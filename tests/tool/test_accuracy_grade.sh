@@ -3,4 +3,4 @@
 # ctest: full
 #
 # SPDX-License-Identifier: MIT
-exec bash "$(dirname "$0")/run_accuracy.sh" slow
+exec bash "$(dirname "$0")/run.sh" accuracy.py slow

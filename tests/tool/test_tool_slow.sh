@@ -3,4 +3,4 @@
 # ctest: full
 #
 # SPDX-License-Identifier: MIT
-exec bash "$(dirname "$0")/run.sh" slow
+exec bash "$(dirname "$0")/run.sh" tool.py slow

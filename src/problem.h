@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "arith/inline.h"
 #include "ozgemm.h"
 
 /* ozg_accuracy.kind */
@@ -37,31 +38,31 @@ typedef struct ozg_argument_numbers {
     int type, transa, transb, m, n, k, alpha, pa, a, lda, pb, b, ldb, beta, c, ldc, acc;
 } ozg_argument_numbers;
 
-static inline int ozg_type_single(char type)
+OZG_INLINE int ozg_type_single(char type)
 {
     return type == 's' || type == 'c';
 }
 
-static inline int ozg_type_complex(char type)
+OZG_INLINE int ozg_type_complex(char type)
 {
     return type == 'c' || type == 'z';
 }
 
 /* Bytes of an element. */
-static inline int64_t ozg_type_size(char type)
+OZG_INLINE int64_t ozg_type_size(char type)
 {
     return (ozg_type_single(type) ? 4 : 8) << ozg_type_complex(type);
 }
 
 /* k' of doc/numerics.md: a component of C is a real dot product of this length. At least 1. */
-static inline uint64_t ozg_dot_length(char type, int64_t k)
+OZG_INLINE uint64_t ozg_dot_length(char type, int64_t k)
 {
     return (k > 0 ? (uint64_t)k : 1) << ozg_type_complex(type);
 }
 
 /* x is +0 or -0: by its bits, since a caller's denormals-are-zero setting would let a subnormal compare
  * equal. */
-static inline int ozg_is_zero(double x)
+OZG_INLINE int ozg_is_zero(double x)
 {
     uint64_t bits;
 
@@ -70,7 +71,7 @@ static inline int ozg_is_zero(double x)
 }
 
 /* Nothing to multiply: C := beta C, and A and B are not read. */
-static inline int ozg_nothing_to_multiply(const ozg_shape *s, const ozg_data *d)
+OZG_INLINE int ozg_nothing_to_multiply(const ozg_shape *s, const ozg_data *d)
 {
     return s->k == 0 || (ozg_is_zero(d->alpha[0]) && ozg_is_zero(d->alpha[1]));
 }

@@ -19,7 +19,7 @@
 #include "arith/ieee.h"
 
 /* c for dot products of k' terms: k' < 2^(16 + c). */
-static inline int ozg_bound_unit(uint64_t length)
+OZG_INLINE int ozg_bound_unit(uint64_t length)
 {
     const int bits = ozg_bit_length(length);
 
@@ -30,7 +30,7 @@ static inline int ozg_bound_unit(uint64_t length)
  * nu: lines are measured in units of 2^(e - nu). 15 bits for k' < 2^33: sum (2^nu)^2 over k' terms stays
  * below 2^63.
  */
-static inline int ozg_norm_bits(uint64_t length)
+OZG_INLINE int ozg_norm_bits(uint64_t length)
 {
     const int most = (63 - ozg_bit_length(length)) / 2;
 
@@ -38,7 +38,7 @@ static inline int ozg_norm_bits(uint64_t length)
 }
 
 /* ceil(x 2^-shift) for any shift that does not overflow; any at all for x = 0 */
-static inline uint64_t ozg_ceil_shift(uint64_t x, int shift)
+OZG_INLINE uint64_t ozg_ceil_shift(uint64_t x, int shift)
 {
     if (x == 0)
         return 0;
@@ -48,7 +48,7 @@ static inline uint64_t ozg_ceil_shift(uint64_t x, int shift)
 }
 
 /* ceil(sqrt(x)) */
-static inline uint64_t ozg_ceil_sqrt(uint64_t x)
+OZG_INLINE uint64_t ozg_ceil_sqrt(uint64_t x)
 {
     uint64_t root = 0;
 
@@ -61,7 +61,7 @@ static inline uint64_t ozg_ceil_sqrt(uint64_t x)
     return root + (root * root < x);
 }
 
-static inline uint64_t ozg_min3(uint64_t x, uint64_t y, uint64_t z)
+OZG_INLINE uint64_t ozg_min3(uint64_t x, uint64_t y, uint64_t z)
 {
     const uint64_t least = x < y ? x : y;
 
@@ -82,7 +82,7 @@ typedef struct ozg_factors {
  *
  * enlarged by a factor 1 + 2^-24 for the one rounding that follows. E < 2^50; 0 if both lines are exact.
  */
-static inline uint64_t ozg_bound(const ozg_factors *a, const ozg_factors *b)
+OZG_INLINE uint64_t ozg_bound(const ozg_factors *a, const ozg_factors *b)
 {
     const int32_t w = a->w > b->w ? a->w : b->w;
     const uint64_t of_a =
@@ -98,7 +98,7 @@ static inline uint64_t ozg_bound(const ozg_factors *a, const ozg_factors *b)
 }
 
 /* bound 2^shift <= right? */
-static inline int ozg_bound_fits(uint64_t bound, uint64_t right, int32_t shift)
+OZG_INLINE int ozg_bound_fits(uint64_t bound, uint64_t right, int32_t shift)
 {
     if (shift < 0)
         return ozg_ceil_shift(bound, -shift) <= right;
@@ -115,18 +115,18 @@ static inline int ozg_bound_fits(uint64_t bound, uint64_t right, int32_t shift)
  *
  * since e - D = w - 2 D. The second needs bound (1 + F 2^-p) instead of bound.
  */
-static inline int32_t ozg_bound_shift(int single, int complex_, int c)
+OZG_INLINE int32_t ozg_bound_shift(int single, int complex_, int c)
 {
     return c - 32 + (single ? 24 : 53) + (complex_ ? 12 : 14);
 }
 
-static inline int ozg_bound_passes(uint64_t bound, uint32_t f, uint32_t l, int single, int complex_, int c,
+OZG_INLINE int ozg_bound_passes(uint64_t bound, uint32_t f, uint32_t l, int single, int complex_, int c,
                                    int32_t least)
 {
     return ozg_bound_fits(bound, (uint64_t)f * l, ozg_bound_shift(single, complex_, c) - least);
 }
 
-static inline int ozg_bound_passes_value(uint64_t bound, uint32_t f, uint64_t z, int32_t q, int single, int c,
+OZG_INLINE int ozg_bound_passes_value(uint64_t bound, uint32_t f, uint64_t z, int32_t q, int single, int c,
                                          int32_t most)
 {
     const int p = single ? 24 : 53;
@@ -137,7 +137,7 @@ static inline int ozg_bound_passes_value(uint64_t bound, uint32_t f, uint64_t z,
 }
 
 /* F = floor(sqrt k) <= f(k) - 1 of native grade, f(k) = sqrt(k) + 1. At most 2^17. */
-static inline uint32_t ozg_native_factor(int64_t k)
+OZG_INLINE uint32_t ozg_native_factor(int64_t k)
 {
     const uint64_t above = ozg_ceil_sqrt((uint64_t)k),
                    root = above * above == (uint64_t)k ? above : above - 1;
@@ -149,7 +149,7 @@ static inline uint32_t ozg_native_factor(int64_t k)
  * ozg_floor() - floor(|x| 2^(b - e)) of the finite double with these bits, below 2^b if |x| < 2^e; s = b - e.
  * Products of floors never exceed those of the numbers.
  */
-static inline uint32_t ozg_floor(uint64_t bits, int32_t s)
+OZG_INLINE uint32_t ozg_floor(uint64_t bits, int32_t s)
 {
     const ozg_fp x = ozg_fp_of_bits(bits);
     const int32_t down = -(x.exp + s);
@@ -162,7 +162,7 @@ static inline uint32_t ozg_floor(uint64_t bits, int32_t s)
 /* ozg_ceiling() - the same rounded up, for accurate scaling: at most 2^6 if s = 6 - e. */
 #define OZG_CEILING_BITS 6
 
-static inline uint32_t ozg_ceiling(uint64_t bits, int32_t s)
+OZG_INLINE uint32_t ozg_ceiling(uint64_t bits, int32_t s)
 {
     const ozg_fp x = ozg_fp_of_bits(bits);
 
@@ -175,7 +175,7 @@ static inline uint32_t ozg_ceiling(uint64_t bits, int32_t s)
  */
 #define OZG_BOUND_KEY (1 << 20)
 
-static inline uint64_t ozg_bound_key(uint64_t bound, int32_t exp)
+OZG_INLINE uint64_t ozg_bound_key(uint64_t bound, int32_t exp)
 {
     int down = ozg_bit_length(bound) - 23;
 

@@ -41,7 +41,7 @@ typedef struct ozg_sum {
     int zeros, negative_zeros; /* products that are an exact zero, and those of them that are -0 */
 } ozg_sum;
 
-static inline ozg_scalar ozg_scalar_of(double x)
+OZG_INLINE ozg_scalar ozg_scalar_of(double x)
 {
     ozg_scalar s;
     uint64_t bits;
@@ -56,12 +56,12 @@ static inline ozg_scalar ozg_scalar_of(double x)
     return s;
 }
 
-static inline int ozg_scalar_is_zero(ozg_scalar s)
+OZG_INLINE int ozg_scalar_is_zero(ozg_scalar s)
 {
     return s.kind == OZG_FINITE && s.fp.mant == 0;
 }
 
-static inline void ozg_sum_infinity(ozg_sum *sum, int neg)
+OZG_INLINE void ozg_sum_infinity(ozg_sum *sum, int neg)
 {
     if (neg)
         sum->minus_inf = 1;
@@ -70,7 +70,7 @@ static inline void ozg_sum_infinity(ozg_sum *sum, int neg)
 }
 
 /* sum += (-1)^negate s v. A scalar 0 contributes nothing, not even 0 times Inf. */
-static inline void ozg_sum_value(ozg_sum *sum, ozg_scalar s, int negate, const ozg_value *v)
+OZG_INLINE void ozg_sum_value(ozg_sum *sum, ozg_scalar s, int negate, const ozg_value *v)
 {
     int zero = v->kind == OZG_FINITE && ozg_int_is_zero(&v->z);
 
@@ -86,7 +86,7 @@ static inline void ozg_sum_value(ozg_sum *sum, ozg_scalar s, int negate, const o
 }
 
 /* sum += (-1)^negate s c, where c is the number with these bits. */
-static inline void ozg_sum_old(ozg_sum *sum, ozg_scalar s, int negate, uint64_t bits)
+OZG_INLINE void ozg_sum_old(ozg_sum *sum, ozg_scalar s, int negate, uint64_t bits)
 {
     ozg_fp c = ozg_fp_of_bits(bits);
     int infinite = ozg_is_special(bits);
@@ -107,7 +107,7 @@ static inline void ozg_sum_old(ozg_sum *sum, ozg_scalar s, int negate, uint64_t 
 }
 
 /* The one rounding. An exact zero is +0. */
-static inline uint64_t ozg_sum_finish(const ozg_sum *sum, int single)
+OZG_INLINE uint64_t ozg_sum_finish(const ozg_sum *sum, int single)
 {
     const uint64_t inf = single ? UINT64_C(0x7f800000) : OZG_F64_INF,
                    sign = single ? UINT64_C(1) << 31 : OZG_F64_SIGN;
@@ -120,7 +120,7 @@ static inline uint64_t ozg_sum_finish(const ozg_sum *sum, int single)
 }
 
 /* C[index] as it is, where beta lets it be read, else 0; old[1]: its imaginary part. */
-static inline void ozg_entry_old(const ozg_scalars *s, const void *c, int64_t index, uint64_t old[2])
+OZG_INLINE void ozg_entry_old(const ozg_scalars *s, const void *c, int64_t index, uint64_t old[2])
 {
     const int parts = 1 + s->complex_;
     const int reads = !ozg_scalar_is_zero(s->beta[0]) || (s->complex_ && !ozg_scalar_is_zero(s->beta[1]));
@@ -134,7 +134,7 @@ static inline void ozg_entry_old(const ozg_scalars *s, const void *c, int64_t in
  *     Re = alpha_r v_r - alpha_i v_i + beta_r old_r - beta_i old_i
  *     Im = alpha_r v_i + alpha_i v_r + beta_r old_i + beta_i old_r
  */
-static inline uint64_t ozg_entry_component(const ozg_scalars *s, int part, const ozg_value *v,
+OZG_INLINE uint64_t ozg_entry_component(const ozg_scalars *s, int part, const ozg_value *v,
                                            const uint64_t old[2])
 {
     ozg_sum sum;
@@ -150,7 +150,7 @@ static inline uint64_t ozg_entry_component(const ozg_scalars *s, int part, const
 }
 
 /* C[index] := these bits. */
-static inline void ozg_entry_store(const ozg_scalars *s, void *c, int64_t index, const uint64_t bits[2])
+OZG_INLINE void ozg_entry_store(const ozg_scalars *s, void *c, int64_t index, const uint64_t bits[2])
 {
     for (int part = 0; part <= s->complex_; part++)
         ozg_store_bits(c, s->single, (1 + s->complex_) * index + part, bits[part]);
@@ -158,7 +158,7 @@ static inline void ozg_entry_store(const ozg_scalars *s, void *c, int64_t index,
 
 /* ozg_entry_update() - C[index] := RN(alpha v + beta C[index]); v[1] is the imaginary component of complex
  * types. */
-static inline void ozg_entry_update(const ozg_scalars *s, const ozg_value *v, void *c, int64_t index)
+OZG_INLINE void ozg_entry_update(const ozg_scalars *s, const ozg_value *v, void *c, int64_t index)
 {
     uint64_t old[2], bits[2];
 
@@ -169,7 +169,7 @@ static inline void ozg_entry_update(const ozg_scalars *s, const ozg_value *v, vo
 }
 
 /* RN of a sum of products of beta and C alone, with the sign that IEEE gives an exact zero. */
-static inline uint64_t ozg_sum_finish_signed(const ozg_sum *sum, int single)
+OZG_INLINE uint64_t ozg_sum_finish_signed(const ozg_sum *sum, int single)
 {
     uint64_t bits = ozg_sum_finish(sum, single);
 
@@ -180,7 +180,7 @@ static inline uint64_t ozg_sum_finish_signed(const ozg_sum *sum, int single)
 
 /* ozg_entry_scale() - C[index] := RN(beta C[index]) with its IEEE sign; beta = 0 does not read C and writes
  * +0. */
-static inline void ozg_entry_scale(const ozg_scalars *s, void *c, int64_t index)
+OZG_INLINE void ozg_entry_scale(const ozg_scalars *s, void *c, int64_t index)
 {
     ozg_sum re, im;
 

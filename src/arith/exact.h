@@ -25,7 +25,7 @@ typedef struct ozg_exact {
     int low, high;  /* digits outside of low..high are 0 */
 } ozg_exact;
 
-static inline void ozg_exact_clear(ozg_exact *acc)
+OZG_INLINE void ozg_exact_clear(ozg_exact *acc)
 {
     for (int i = 0; i < OZG_EXACT_DIGITS; i++)
         acc->digit[i] = 0;
@@ -35,7 +35,7 @@ static inline void ozg_exact_clear(ozg_exact *acc)
 }
 
 /* All digits but the highest into [0, 2^32): the value stays. */
-static inline void ozg_exact_carry(ozg_exact *acc)
+OZG_INLINE void ozg_exact_carry(ozg_exact *acc)
 {
     int64_t carry = 0;
 
@@ -51,7 +51,7 @@ static inline void ozg_exact_carry(ozg_exact *acc)
 }
 
 /* acc += (-1)^neg (hi 2^64 + lo) 2^exp, exp >= OZG_EXACT_LOWEST */
-static inline void ozg_exact_add(ozg_exact *acc, uint64_t lo, uint64_t hi, int32_t exp, int neg)
+OZG_INLINE void ozg_exact_add(ozg_exact *acc, uint64_t lo, uint64_t hi, int32_t exp, int neg)
 {
     const int32_t at = exp - OZG_EXACT_LOWEST;
     const int bit = at % 32;
@@ -69,7 +69,7 @@ static inline void ozg_exact_add(ozg_exact *acc, uint64_t lo, uint64_t hi, int32
 }
 
 /* acc += (-1)^negate x y */
-static inline void ozg_exact_add_product(ozg_exact *acc, ozg_fp x, ozg_fp y, int negate)
+OZG_INLINE void ozg_exact_add_product(ozg_exact *acc, ozg_fp x, ozg_fp y, int negate)
 {
     uint64_t lo, hi;
 
@@ -82,7 +82,7 @@ static inline void ozg_exact_add_product(ozg_exact *acc, ozg_fp x, ozg_fp y, int
 /*
  * acc += (-1)^negate z 2^exp, a multiple of 2^-2148 even where exp is less: the bits below are 0.
  */
-static inline void ozg_exact_add_int(ozg_exact *acc, const ozg_int *z, int32_t exp, int negate)
+OZG_INLINE void ozg_exact_add_int(ozg_exact *acc, const ozg_int *z, int32_t exp, int negate)
 {
     for (int i = 0; i < z->n; i++, exp += 64) {
         if (!z->w[i])
@@ -95,7 +95,7 @@ static inline void ozg_exact_add_int(ozg_exact *acc, const ozg_int *z, int32_t e
 }
 
 /* The sum as sign and magnitude: (-1)^*neg sum_i w[i] 2^(64 i) 2^OZG_EXACT_LOWEST. */
-static inline void ozg_exact_words(ozg_exact *acc, uint64_t *w, int *neg)
+OZG_INLINE void ozg_exact_words(ozg_exact *acc, uint64_t *w, int *neg)
 {
     uint64_t carry, flip;
 
@@ -112,7 +112,7 @@ static inline void ozg_exact_words(ozg_exact *acc, uint64_t *w, int *neg)
 /*
  * ozg_exact_value() - the sum as a value, if it is short enough: the usual case. The digits stay as they are.
  */
-static inline int ozg_exact_value(const ozg_exact *acc, ozg_value *v)
+OZG_INLINE int ozg_exact_value(const ozg_exact *acc, ozg_value *v)
 {
     const int first = acc->low & ~1, last = acc->high + 2; /* two digits more take the carries and the sign */
     uint64_t flip, carry_in;
@@ -160,7 +160,7 @@ typedef struct ozg_exact_sum {
 } ozg_exact_sum;
 
 /* sum += (-1)^negate s acc */
-static inline void ozg_exact_sum_scaled(ozg_exact_sum *sum, ozg_fp s, ozg_exact *acc, int negate)
+OZG_INLINE void ozg_exact_sum_scaled(ozg_exact_sum *sum, ozg_fp s, ozg_exact *acc, int negate)
 {
     uint64_t w[OZG_EXACT_WORDS + 1], carry = 0;
     int neg;
@@ -176,7 +176,7 @@ static inline void ozg_exact_sum_scaled(ozg_exact_sum *sum, ozg_fp s, ozg_exact 
 }
 
 /* sum += (-1)^negate s c */
-static inline void ozg_exact_sum_product(ozg_exact_sum *sum, ozg_fp s, ozg_fp c, int negate)
+OZG_INLINE void ozg_exact_sum_product(ozg_exact_sum *sum, ozg_fp s, ozg_fp c, int negate)
 {
     const ozg_term t = ozg_term_product(s, c);
 
@@ -185,7 +185,7 @@ static inline void ozg_exact_sum_product(ozg_exact_sum *sum, ozg_fp s, ozg_fp c,
 }
 
 /* 1, 0 or -1 as a value: all that counts beside an Inf or NaN */
-static inline ozg_value ozg_exact_sign(ozg_exact *acc)
+OZG_INLINE ozg_value ozg_exact_sign(ozg_exact *acc)
 {
     ozg_value v = {OZG_FINITE, 0, {{0}, 1, 0}, 0};
     uint64_t w[OZG_EXACT_WORDS];
@@ -200,7 +200,7 @@ static inline ozg_value ozg_exact_sign(ozg_exact *acc)
  * ozg_exact_component() - ozg_entry_component() for exact components ab[0], ab[1] (complex) of AB of any
  * length.
  */
-static inline uint64_t ozg_exact_component(const ozg_scalars *s, int part, ozg_exact *ab,
+OZG_INLINE uint64_t ozg_exact_component(const ozg_scalars *s, int part, ozg_exact *ab,
                                            const uint64_t old[2])
 {
     const int complex_ = s->complex_;

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arith/inline.h"
+
 #define OZG_F64_SIGN (UINT64_C(1) << 63)
 #define OZG_F64_INF  UINT64_C(0x7ff0000000000000)
 #define OZG_F64_NAN  UINT64_C(0x7ff8000000000000) /* the default quiet NaN: the only one ever written */
@@ -24,9 +26,11 @@ typedef struct ozg_fp {
 } ozg_fp;
 
 /* Number of significant bits of x; 0 for 0. */
-static inline int ozg_bit_length(uint64_t x)
+OZG_INLINE int ozg_bit_length(uint64_t x)
 {
-#if defined(__GNUC__)
+#if defined(__CUDA_ARCH__)
+    return 64 - __clzll((long long)x);
+#elif defined(__GNUC__)
     return x ? 64 - __builtin_clzll(x) : 0;
 #else
     int n = 0;
@@ -37,9 +41,11 @@ static inline int ozg_bit_length(uint64_t x)
 }
 
 /* Number of bits of x that are 1. */
-static inline int ozg_bit_count(uint64_t x)
+OZG_INLINE int ozg_bit_count(uint64_t x)
 {
-#if defined(__GNUC__)
+#if defined(__CUDA_ARCH__)
+    return __popcll(x);
+#elif defined(__GNUC__)
     return __builtin_popcountll(x);
 #else
     int n = 0;
@@ -51,7 +57,7 @@ static inline int ozg_bit_count(uint64_t x)
 
 /* The bits of the double with the same value as the float with these bits (always exact; a NaN stays a NaN).
  */
-static inline uint64_t ozg_f64_of_f32(uint32_t bits)
+OZG_INLINE uint64_t ozg_f64_of_f32(uint32_t bits)
 {
     uint64_t sign = (uint64_t)(bits >> 31) << 63, frac = bits & 0x7fffff;
     uint32_t exp = bits >> 23 & 0xff;
@@ -67,18 +73,18 @@ static inline uint64_t ozg_f64_of_f32(uint32_t bits)
     return sign | (uint64_t)(n - 150 + 1023) << 52 | (frac << (53 - n) & (((uint64_t)1 << 52) - 1));
 }
 
-static inline int ozg_is_special(uint64_t bits) /* Inf or NaN */
+OZG_INLINE int ozg_is_special(uint64_t bits) /* Inf or NaN */
 {
     return (bits & OZG_F64_INF) == OZG_F64_INF;
 }
 
-static inline int ozg_is_nan(uint64_t bits)
+OZG_INLINE int ozg_is_nan(uint64_t bits)
 {
     return (bits & ~OZG_F64_SIGN) > OZG_F64_INF;
 }
 
 /* The finite number with these bits. */
-static inline ozg_fp ozg_fp_of_bits(uint64_t bits)
+OZG_INLINE ozg_fp ozg_fp_of_bits(uint64_t bits)
 {
     ozg_fp x;
     int e = (int)(bits >> 52 & 0x7ff);
@@ -90,7 +96,7 @@ static inline ozg_fp ozg_fp_of_bits(uint64_t bits)
 }
 
 /* The frexp exponent e(x), 2^(e-1) <= |x| < 2^e, of a finite nonzero double. */
-static inline int ozg_exponent(uint64_t bits)
+OZG_INLINE int ozg_exponent(uint64_t bits)
 {
     ozg_fp x = ozg_fp_of_bits(bits);
 
@@ -103,7 +109,7 @@ static inline int ozg_exponent(uint64_t bits)
  * binary32, else to binary64, into the subnormal range and to infinity too. Returns the bits (binary32: in
  * the low half).
  */
-static inline uint64_t ozg_round_bits(int single, int neg, uint64_t top, int sticky, int64_t e)
+OZG_INLINE uint64_t ozg_round_bits(int single, int neg, uint64_t top, int sticky, int64_t e)
 {
     const int p = single ? 24 : 53; /* precision */
     const int emax = single ? 127 : 1023, emin = 1 - emax;
@@ -132,7 +138,7 @@ static inline uint64_t ozg_round_bits(int single, int neg, uint64_t top, int sti
 }
 
 /* Loading and storing without aliasing trouble or alignment beyond that of the element. */
-static inline uint64_t ozg_load_bits(const void *x, int single, int64_t index)
+OZG_INLINE uint64_t ozg_load_bits(const void *x, int single, int64_t index)
 {
     if (single) {
         uint32_t b;
@@ -145,7 +151,7 @@ static inline uint64_t ozg_load_bits(const void *x, int single, int64_t index)
     }
 }
 
-static inline void ozg_store_bits(void *x, int single, int64_t index, uint64_t bits)
+OZG_INLINE void ozg_store_bits(void *x, int single, int64_t index, uint64_t bits)
 {
     if (single) {
         uint32_t b = (uint32_t)bits;

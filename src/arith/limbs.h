@@ -32,7 +32,7 @@ typedef struct ozg_term {
 } ozg_term;
 
 /* hi 2^64 + lo = a b + c, which never overflows. */
-static inline uint64_t ozg_mul_add(uint64_t a, uint64_t b, uint64_t c, uint64_t *hi)
+OZG_INLINE uint64_t ozg_mul_add(uint64_t a, uint64_t b, uint64_t c, uint64_t *hi)
 {
 #if defined(__SIZEOF_INT128__)
     __extension__ typedef unsigned __int128 u128;
@@ -50,7 +50,7 @@ static inline uint64_t ozg_mul_add(uint64_t a, uint64_t b, uint64_t c, uint64_t 
 #endif
 }
 
-static inline int ozg_int_is_zero(const ozg_int *z)
+OZG_INLINE int ozg_int_is_zero(const ozg_int *z)
 {
     uint64_t any = 0;
 
@@ -60,7 +60,7 @@ static inline int ozg_int_is_zero(const ozg_int *z)
 }
 
 /* s z 2^x */
-static inline ozg_term ozg_term_scaled(ozg_fp s, const ozg_int *z, int32_t x)
+OZG_INLINE ozg_term ozg_term_scaled(ozg_fp s, const ozg_int *z, int32_t x)
 {
     ozg_term t;
     uint64_t carry = 0;
@@ -75,7 +75,7 @@ static inline ozg_term ozg_term_scaled(ozg_fp s, const ozg_int *z, int32_t x)
 }
 
 /* s c */
-static inline ozg_term ozg_term_product(ozg_fp s, ozg_fp c)
+OZG_INLINE ozg_term ozg_term_product(ozg_fp s, ozg_fp c)
 {
     ozg_term t;
 
@@ -87,7 +87,7 @@ static inline ozg_term ozg_term_product(ozg_fp s, ozg_fp c)
 }
 
 /* Round (-1)^neg (sum_i w[i] 2^(64 i)) 2^exp over n words once. An exact zero is +0. */
-static inline uint64_t ozg_round_words(int single, int neg, const uint64_t *w, int n, int64_t exp)
+OZG_INLINE uint64_t ozg_round_words(int single, int neg, const uint64_t *w, int n, int64_t exp)
 {
     uint64_t top, below, sticky = 0;
     int bits;
@@ -115,7 +115,7 @@ static inline uint64_t ozg_round_words(int single, int neg, const uint64_t *w, i
 #define OZG_SUM_WORDS ((5764 + 5656) / 64 + 4)
 
 /* acc += or -= (neg) the count words w, at bit offset (two's complement in n words). */
-static inline void ozg_sum_add(uint64_t *acc, int n, const uint64_t *w, int count, int neg, int64_t offset)
+OZG_INLINE void ozg_sum_add(uint64_t *acc, int n, const uint64_t *w, int count, int neg, int64_t offset)
 {
     int word = (int)(offset / 64), bit = (int)(offset % 64);
     uint64_t before = 0, carry = (uint64_t)neg, flip = neg ? ~UINT64_C(0) : 0;
@@ -134,7 +134,7 @@ static inline void ozg_sum_add(uint64_t *acc, int n, const uint64_t *w, int coun
 }
 
 /* Round the number in two's complement acc 2^exp over n words once. */
-static inline uint64_t ozg_sum_round_words(int single, uint64_t *acc, int n, int64_t exp)
+OZG_INLINE uint64_t ozg_sum_round_words(int single, uint64_t *acc, int n, int64_t exp)
 {
     const int neg = (int)(acc[n - 1] >> 63);
 
@@ -153,7 +153,7 @@ static inline uint64_t ozg_sum_round_words(int single, uint64_t *acc, int n, int
  * ozg_sum_round() - the sum of count terms, exact whatever their exponents, rounded once. An exact zero:
  * +0.
  */
-static inline uint64_t ozg_sum_round(int single, const ozg_term *t, int count)
+OZG_INLINE uint64_t ozg_sum_round(int single, const ozg_term *t, int count)
 {
     uint64_t acc[OZG_SUM_WORDS];
     int64_t lo = 0, hi = 0;

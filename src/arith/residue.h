@@ -17,6 +17,8 @@
 
 #include <stdint.h>
 
+#include "arith/inline.h"
+
 #define OZG_LIMB_BITS 21
 #define OZG_LIMB_MASK ((UINT32_C(1) << OZG_LIMB_BITS) - 1)
 
@@ -32,7 +34,7 @@ typedef struct ozg_scaled {
  * mark of a row that takes no part) gives 0 for any bits, Inf and NaN included. Shifts stay below 64 for
  * every d.
  */
-static inline ozg_scaled ozg_scale_bits(uint64_t bits, int32_t d)
+OZG_INLINE ozg_scaled ozg_scale_bits(uint64_t bits, int32_t d)
 {
     ozg_scaled z;
     int32_t e = (int32_t)(bits >> 52 & 0x7ff), up, down;
@@ -49,7 +51,7 @@ static inline ozg_scaled ozg_scale_bits(uint64_t bits, int32_t d)
 }
 
 /* Limb l, bits 21 l .. 21 l + 20, of mant 2^shift. One of the two shifts is always by 0. */
-static inline uint32_t ozg_limb(uint64_t mant, int32_t shift, int l)
+OZG_INLINE uint32_t ozg_limb(uint64_t mant, int32_t shift, int l)
 {
     int32_t d = shift - OZG_LIMB_BITS * l;
     int32_t left = d > 0 ? (d > 63 ? 63 : d) : 0, right = d < 0 ? (d < -63 ? 63 : -d) : 0;
@@ -59,7 +61,7 @@ static inline uint32_t ozg_limb(uint64_t mant, int32_t shift, int l)
 
 /* v mod m for any 32-bit v; inv = floor(2^32 / m). The quotient is at most 1 too small [Xe2] sec. 4.2,
  * Barrett. */
-static inline uint32_t ozg_mod(uint32_t v, uint32_t m, uint32_t inv)
+OZG_INLINE uint32_t ozg_mod(uint32_t v, uint32_t m, uint32_t inv)
 {
     uint32_t r = v - (uint32_t)((uint64_t)v * inv >> 32) * m;
 
@@ -67,7 +69,7 @@ static inline uint32_t ozg_mod(uint32_t v, uint32_t m, uint32_t inv)
 }
 
 /* -r mod m, for r in [0, m). */
-static inline uint32_t ozg_mod_negate(uint32_t r, uint32_t m)
+OZG_INLINE uint32_t ozg_mod_negate(uint32_t r, uint32_t m)
 {
     return r ? m - r : 0;
 }
@@ -76,7 +78,7 @@ static inline uint32_t ozg_mod_negate(uint32_t r, uint32_t m)
  * The symmetric residue in [-h, m - 1 - h], h = floor((m - 1) / 2), of r in [0, m). It fits an int8 for m <
  * 256; for m = 256 the residue 128 is stored as -128, which is in the same class. Likewise int16 and 2^16.
  */
-static inline int32_t ozg_symmetric(uint32_t r, uint32_t m)
+OZG_INLINE int32_t ozg_symmetric(uint32_t r, uint32_t m)
 {
     return (int32_t)r - (r > m / 2 ? (int32_t)m : 0);
 }
@@ -86,7 +88,7 @@ static inline int32_t ozg_symmetric(uint32_t r, uint32_t m)
  * m) repays the 2^31 that makes the sum unsigned. For m = 256 and 2^16 the sum may have wrapped: 2^32 is a
  * multiple of both.
  */
-static inline uint32_t ozg_mod_sum(uint32_t old, int32_t sum, uint32_t m, uint32_t inv, uint32_t offset)
+OZG_INLINE uint32_t ozg_mod_sum(uint32_t old, int32_t sum, uint32_t m, uint32_t inv, uint32_t offset)
 {
     uint32_t v = (uint32_t)sum ^ UINT32_C(0x80000000);
     uint32_t r = v - (uint32_t)((uint64_t)v * inv >> 32) * m + old + offset; /* < 4 m */

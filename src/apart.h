@@ -12,7 +12,8 @@
 #ifndef OZG_APART_H
 #define OZG_APART_H
 
-#include "backend.h"
+#include "lines.h"
+#include "moduli.h"
 
 #define OZG_SAMPLE_LINES 32 /* of a side at most; bits of a mask */
 

@@ -10,6 +10,7 @@
 #define OZG_CHOOSE_H
 
 #include "apart.h"
+#include "backend.h"
 
 typedef struct ozg_choice {
     int nmod;

@@ -9,6 +9,7 @@
 #define OZG_SAMPLE_H
 
 #include "apart.h"
+#include "backend.h"
 
 #define OZG_SAMPLE_PIECE 8192 /* components of a line that are looked at together; an even number */
 

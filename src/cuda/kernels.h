@@ -17,7 +17,7 @@
  * on one stream. Nothing goes back to the host in between: what the data decide (the number of moduli, the
  * sizes of the parts, entries to be repaired) is in ozg_cuda_state, which kernels read, and a kernel of a part
  * that does not exist returns at once. Every argument struct is passed by value. Integer arithmetic: the bits
- * are those of src/cpu/*_ref.c.
+ * are those of the plain C stages (src/cpu).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -237,8 +237,14 @@ typedef struct ozg_cuda_reconstruct_args {
  * out): |A||B|; complex: out 0 = Re Re + Im Im, 1 = Re Im + Im Re.
  * Persistent: one-dimensional grid, any number of blocks is right.
  */
+#ifdef __cplusplus
+#define OZG_CUDA_ALIGN64 alignas(64)
+#else
+#define OZG_CUDA_ALIGN64 _Alignas(64)
+#endif
+
 typedef struct ozg_cuda_map {
-    _Alignas(64) uint64_t opaque[16]; /* CUtensorMap */
+    OZG_CUDA_ALIGN64 uint64_t opaque[16]; /* CUtensorMap */
 } ozg_cuda_map;
 
 typedef struct ozg_cuda_product_args {

@@ -35,11 +35,14 @@ function(ozg_find name module header library)
     endif()
 endfunction()
 
-# ---- the core: libc, libm, threads, and OpenMP if there ------------------------------------------------------
+# ---- the core: libc, libm, threads, dlopen(), and OpenMP if there ------------------------------------------------------
 set(THREADS_PREFER_PTHREAD_FLAG OFF)
 find_package(Threads REQUIRED)
-set(OZG_CORE_LIBRARIES Threads::Threads m)
+set(OZG_CORE_LIBRARIES Threads::Threads m ${CMAKE_DL_LIBS})
 set(OZG_LIBS_PRIVATE "-lm -lpthread")
+foreach(library ${CMAKE_DL_LIBS})
+    string(APPEND OZG_LIBS_PRIVATE " -l${library}")
+endforeach()
 set(OZG_HAVE_OPENMP 0)
 if(OZG_OPENMP)
     find_package(OpenMP QUIET COMPONENTS C)

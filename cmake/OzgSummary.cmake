@@ -11,6 +11,10 @@ function(ozg_yes variable option built text)
     endif()
 endfunction()
 ozg_yes(openmp OZG_OPENMP OZG_HAVE_OPENMP "yes")
+ozg_yes(cuda OZG_CUDA OZG_HAVE_NVCC "${OZG_CUDA_TEXT}")
+if(OZG_CUDA AND NOT OZG_HAVE_NVCC)
+    set(cuda "${OZG_CUDA_TEXT}")
+endif()
 ozg_yes(tool OZG_TOOLS OZG_BUILT_TOOL "ozgemm")
 ozg_yes(hooks OZG_HOOKS OZG_BUILT_HOOKS "libozgemm_blas.so")
 ozg_yes(tests OZG_TESTS OZG_BUILT_TESTS "${OZG_TEST_COUNT}")
@@ -22,6 +26,7 @@ message(STATUS "
    ozgemm ${PROJECT_VERSION}
    compiler   ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}${sanitize}
    OpenMP     ${openmp}
+   CUDA       ${cuda}
    tool       ${tool}
    drop-in    ${hooks}
    tests      ${tests}

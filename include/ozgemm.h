@@ -12,12 +12,23 @@
  *   Aliasing   C must not share an element with A or B (OZG_E_ARG); A and B may be the same matrix.
  *   Reads      alpha = 0 or k = 0: A and B are not read. beta = 0: C is not read.
  *   Errors     every call returns an ozg_status; ozg_last_error() has one sentence that says what to
- *              change. On any error C is as it was before the call.
+ *              change. On any error but OZG_E_DEVICE C is as it was before the call.
  *   Threads    a context, with its plans and operands, serves one thread at a time; different threads use
  *              different contexts. Functions without a context may be called by several threads at once.
  *   Stack      a call needs about 40 KB of the caller's stack.
  *   fork       a child may go on using the library, its parent's contexts included. Where the parent had
  *              several threads, the child computes with one (same bits).
+ *              CUDA does not work in the child of a process that used it: OZG_E_DEVICE.
+ *   CUDA       needs NVIDIA's driver at run time and no other library, and a device of compute capability 8.0
+ *              or later. Matrices of the host (device_pointers = 0): as on the CPU, calls return when C is
+ *              there. Matrices on the device (1): calls check their arguments, enqueue their work on the
+ *              context's stream and return; the matrices must stay until it is done, and reports are
+ *              filled by ozg_report_wait(). Scalars, reports and everything else are the host's. Calls of one
+ *              context follow one another on its stream; different contexts, on any streams and devices, may
+ *              work at the same time. The caller's current CUDA context is not changed. The library uses the
+ *              primary context of the device, as the CUDA runtime does, and keeps it until the process ends:
+ *              cudaDeviceReset() ends the use of the library in this process. The stream must outlive the
+ *              context. The bits are those of the CPU.
  *   Floating-point environment  the caller's rounding mode and flush-to-zero setting have no influence and
  *              are not changed.
  *
@@ -58,7 +69,7 @@ typedef enum ozg_status {
 } ozg_status;
 
 typedef enum ozg_backend_kind {
-    OZG_BACKEND_BEST = 0, /* the fastest one present */
+    OZG_BACKEND_BEST = 0, /* CUDA with device_pointers or a stream; for matrices of the host the CPU */
     OZG_BACKEND_CPU = 1,
     OZG_BACKEND_CUDA = 2,
     OZG_BACKEND_OPENCL = 3
@@ -84,14 +95,18 @@ typedef struct ozg_operand ozg_operand; /* a matrix that is already scaled and s
  */
 typedef struct ozg_config {
     ozg_backend_kind backend; /* default OZG_BACKEND_BEST */
-    int device;               /* number of the device, default 0 */
+    int device;               /* number of the device (ozg_device_name()), default 0 */
     int threads;              /* CPU threads; 0 (default): as OpenMP says (OMP_NUM_THREADS) */
-    size_t memory_limit;      /* bytes of workspace at most; 0 (default): a quarter of the free memory */
+    size_t memory_limit; /* bytes of workspace at most; 0 (default): a quarter of the device's free memory */
     uint64_t repair_limit; /* entries that native and rounded may repair, by estimate; default UINT64_MAX */
     ozg_policy policy;     /* default OZG_EMULATE */
-    void *stream;          /* CUDA stream; must be NULL on the CPU */
-    int device_pointers;   /* matrices live on the device; must be 0 on the CPU */
-    const char *kernel; /* CPU micro-kernel (ozg_kernel_name()); NULL (default): the fastest for the shape */
+    void *stream; /* cudaStream_t or CUstream of the device; NULL: the default stream, and on the CPU */
+    int device_pointers; /* 1: matrices live on the device; must be 0 on the CPU */
+    /*
+     * NULL (default): the fastest for the shape. A CPU micro-kernel (ozg_kernel_name()); CUDA: the kernel of
+     * the product stage, "cuda-wgmma" (capability 9.0 only) or "cuda-mma".
+     */
+    const char *kernel;
     /*
      * NULL, or called by the thread that makes a product, from time to time, with the share of it that is
      * done, above 0 and at most 1. It must not use the context.
@@ -114,7 +129,7 @@ typedef struct ozg_accuracy {
 typedef struct ozg_report {
     int emulated;        /* 1: computed by residues; 0: nothing to multiply (see reason) */
     const char *reason;  /* why emulated is 0 ("k = 0", "alpha = 0", ...), else "" */
-    const char *backend; /* "cpu" */
+    const char *backend; /* "cpu" or "cuda" */
     const char *kernel;  /* micro-kernel of the product stage */
     const char *scheme;  /* "crt" (Ozaki scheme II) */
     int moduli;          /* s, the number of moduli; native: of the rows or columns that need most */
@@ -177,6 +192,13 @@ OZG_API const char *ozg_version(void);
  * first; NULL past the last. The last one is "ref", the plain C stages that define the result.
  */
 OZG_API const char *ozg_kernel_name(int index);
+
+/*
+ * ozg_device_name() - the name of a device of this backend, numbers from 0 on; NULL past the last, and where
+ * this build or machine has none. On the CPU (and OZG_BACKEND_BEST) device 0 is "CPU". Valid until the
+ * process ends.
+ */
+OZG_API const char *ozg_device_name(ozg_backend_kind backend, int device);
 
 /* ---- accuracy ----------------------------------------------------------------------------------- */
 
@@ -299,8 +321,10 @@ OZG_API ozg_status ozg_bound_cgemm(ozg_context *ctx, char transa, char transb, i
                                    const float *b, int64_t ldb, ozg_accuracy acc, ozg_report *report);
 
 /*
- * ozg_report_wait() - on a stream: returns when the work is done and the report is filled; on the CPU at
- * once.
+ * ozg_report_wait() - returns when all work of ctx is done; at once on the CPU and for matrices of the host.
+ * With matrices on the device it fills the report, which must be that of the latest call on ctx that was
+ * given one: until then that has its strings and little else, and reports of earlier calls stay so. report
+ * may be NULL. Errors: OZG_E_DEVICE, for whatever failed on the device; OZG_E_ARG: ctx is NULL.
  */
 OZG_API ozg_status ozg_report_wait(ozg_context *ctx, ozg_report *report);
 
@@ -321,7 +345,8 @@ OZG_API size_t ozg_plan_workspace(const ozg_plan *plan);
 /*
  * ozg_plan_run() - the product of the plan. alpha, beta, a, b and c point to data of the plan's type (alpha
  * and beta to one number, complex ones to a pair). work: ozg_plan_workspace() bytes of the caller's, any
- * alignment; NULL: the context's own memory. Otherwise as ozg_dgemm().
+ * alignment, where the matrices are (CUDA with matrices of the host: not looked at); NULL: the context's own
+ * memory. Otherwise as ozg_dgemm().
  */
 OZG_API ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const void *a, int64_t lda,
                                 const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc,
@@ -367,7 +392,7 @@ typedef struct ozg_monitor {
  * Time     proportional to lines x (m + n) x k, of many moduli, and to (m + n) x k for scaling and splitting
  *          all of A and B: with few lines about that of one product at m = n = k = 2000, and a smaller part
  *          of larger ones. repair_limit and progress do not apply.
- * Pointers those of the context's backend: where it has device pointers, a, b, c0 and c are such.
+ * Pointers matrices of the host: a context with device_pointers answers OZG_E_UNSUPPORTED.
  * Errors   as ozg_dgemm(), argument numbers counting this call's own arguments. *result is then zeroed.
  */
 OZG_API ozg_status ozg_monitor_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
@@ -396,8 +421,8 @@ OZG_API ozg_status ozg_monitor_cgemm(ozg_context *ctx, char transa, char transb,
  * ozg_operand_create() - scale and split op(X) now. side is 'A' (op(X) is rows x cols = m x k) or 'B' (k x
  * n). The operand is a copy: later changes of x do not reach it. It keeps the accuracy acc at this k, and
  * belongs to ctx: destroy it first. An element takes its own size and 1 or 2 bytes a modulus (complex: 3 or
- * 6), which count neither against memory_limit nor as workspace. Errors as ozg_dgemm(); *operand is then
- * NULL.
+ * 6), which count neither against memory_limit nor as workspace. Errors as ozg_dgemm(), and on CUDA always
+ * OZG_E_UNSUPPORTED; *operand is then NULL.
  */
 OZG_API ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type, char side,
                                       char trans, int64_t rows, int64_t cols, const void *x, int64_t ldx,
@@ -440,8 +465,9 @@ OZG_API ozg_status ozg_cgemm_prepared(ozg_context *ctx, char transa, char transb
  * ozg_dgemm_batch_strided() - count products of one shape; product q works on a + q stride_a, b + q stride_b,
  * c + q stride_c (elements). stride_a or stride_b 0: the same matrix for all. The bits are those of count
  * single calls. All arguments are checked before the first product; no C may share an element with any A or B
- * or with another C (OZG_E_ARG). report: sums of times and the largest bound of the whole batch. Errors as
- * ozg_dgemm(); OZG_E_NOMEM leaves every C untouched.
+ * or with another C (OZG_E_ARG). report: sums of times and the largest bound of the whole batch; matrices on
+ * the device: the call then waits for each product. Errors as ozg_dgemm(); OZG_E_NOMEM leaves every C
+ * untouched.
  */
 OZG_API ozg_status ozg_dgemm_batch_strided(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                            int64_t k, double alpha, const double *a, int64_t lda,

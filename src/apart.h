@@ -33,7 +33,7 @@
  *    OZG_SPLIT_AGAIN s / n for the rows that these parts split again.
  * 3. Lines are computed apart if the least cost is below that of all lines in one by at least OZG_APART_GAIN:
  *    less does not pay for rule 4 and for the smaller parts. Nothing of this is looked at where all lines in
- *    one cost less than one product more than usual (choose.c).
+ *    one cost less than one product more than usual (decide.h).
  * 4. Then each row fails or passes against OZG_FAR_AGAINST ordinary sampled columns (all, if there are not
  *    more; evenly) at s1. It is far out if it fails in more than 1/OZG_FAR_PAIRS of these pairs. Columns
  *    likewise, if a sampled column is far out, and rows are looked at only if a sampled row is.
@@ -50,14 +50,18 @@
 
 #define OZG_COST_UNIT 1024 /* of costs: those of the pairs of a sample are times pairs times this */
 
-/* Which pairs of the sample fail: bit j of row[s][i], for s of which it is known. */
+/*
+ * What is known of each s: nothing (0), all, or that its cost is above that of another. Native: bit j of row[s][i] is
+ * set if the pair of the sample fails.
+ */
+enum { OZG_KNOWN = 1, OZG_ABOVE };
+
 typedef struct ozg_fails {
     int rows, columns; /* of the sample */
     int64_t m, n;      /* of the product */
     uint8_t known[OZG_NMOD_MAX + 1];
     uint32_t row[OZG_NMOD_MAX + 1][OZG_SAMPLE_LINES];
-    void (*find)(void *sample, int s); /* makes it known */
-    void *sample;
+    uint64_t cost[OZG_NMOD_MAX + 1], repairs[OZG_NMOD_MAX + 1]; /* of all pairs, in OZG_COST_UNIT */
 } ozg_fails;
 
 /* What is to be computed apart. */
@@ -67,12 +71,6 @@ typedef struct ozg_apart {
     int far_rows, far_columns; /* sampled ones that are not */
     uint64_t cost;             /* in OZG_COST_UNIT */
 } ozg_apart;
-
-/*
- * ozg_apart_search() - rules 1 to 3. s: the best number for all lines, of cost `lowest`; least: the
- * smallest.
- */
-ozg_apart ozg_apart_search(ozg_fails *f, int s, int least, uint64_t lowest);
 
 /* ozg_apart_count() - how many of the flags are set; -1: more than rule 5 allows. */
 int64_t ozg_apart_count(const uint8_t *far, int64_t count);
@@ -89,12 +87,9 @@ ozg_lines ozg_apart_lines(const ozg_lines *lines, int64_t first, int64_t count);
 
 #define OZG_PARTS 3
 
-/* Rows and columns of a part, by number after ozg_apart_order(). */
+/* Rows and columns of a part, by number after ozg_apart_order() (decide.h: ozg_apart_parts()). */
 typedef struct ozg_part {
     int64_t i0, rows, j0, columns;
 } ozg_part;
-
-/* ozg_apart_parts() - the parts of an m x n product that are not empty; returns how many. */
-int ozg_apart_parts(int64_t m, int64_t far_rows, int64_t n, int64_t far_columns, ozg_part part[OZG_PARTS]);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * backend.h - the four stages as a backend offers them, and what passes between them.
+ * backend.h - what a backend offers, and what passes between the stages of the CPU's.
  *
  * Lines (lines.h) of a tile are stored in micro-panels; see ozg_layout.
  *
@@ -51,15 +51,15 @@ typedef struct ozg_residues {
 
 struct ozg_kernel;
 
-/* What all stages of one call share. */
+/* What all stages of one call share (cpu/parts.h). */
 typedef struct ozg_stage {
     const struct ozg_kernel *kernel;
     const ozg_rns *rns;
-    int ceilings;       /* split makes ceilings instead of residues, for accurate scaling */
-    int kind;           /* OZG_BY_...: which entries are tested and repaired */
-    int width;          /* the largest of all lines */
-    int reported;       /* somebody wants to know the largest bound */
-    uint64_t length;    /* k' */
+    int ceilings;    /* split makes ceilings instead of residues, for accurate scaling */
+    int kind;        /* OZG_BY_...: which entries are tested and repaired */
+    int width;       /* the largest of all lines */
+    int reported;    /* somebody wants to know the largest bound */
+    uint64_t length; /* k' */
     int64_t k;
     int threads;
     unsigned char *scratch; /* scratch_bytes for each thread */
@@ -76,34 +76,36 @@ typedef struct ozg_repairs {
 } ozg_repairs;
 
 /*
- * The stages. All read and write host memory on the CPU; none can fail: memory is given by the caller.
- *   scratch_bytes  memory that each thread needs in the product stage for tiles of rows x columns
- *   scale          e and special of all lines; index NULL, here and for norms
- *   norms          squares, x1, x2, xmax of all lines
- *   residuals      r1, r2, rmax, places of all lines, for their d
- *   split          lines [i0, i0 + lines) and elements [p0, p0 + count) to planes, padding included
- *   product        residues (+)= A B over count elements from element p0 of both planes; first: overwrite
- *   ceilings       out->ceilings (+)= the product of planes that hold ceilings (split with ceilings)
- *   reconstruct    C(i, j) from the residues, but not where row i or column j is special; entries that the
- *                  accuracy asks to test are tested, and those that fail are computed exactly
+ * ozg_backend - a kind of device, as the public interface (gemm.c) sees it. Arguments are checked; but for
+ * check and scale_c m, n, k > 0, and there is something to multiply.
+ *
+ *   check      the backend can use what the pointers that are not NULL point to. Errors: OZG_E_ARG.
+ *   plan       tiles and workspace of a plan whose shape, rows, columns, nmod and width are set (plan.h).
+ *              Errors: OZG_E_WORKSPACE, OZG_E_NOMEM, OZG_E_UNSUPPORTED.
+ *   workspace  at least bytes of the context's own; NULL: the sentence is written and *status set
+ *   run        the product, in plan->workspace bytes at work. report: NULL, or cleared
+ *              (ozg_report_nothing()).
+ *   predict    the report of such a run without it; beta and C do not matter
+ *   scale_c    C := RN(beta C), m and n > 0; report: NULL, or to be filled, with this reason
+ *   wait       until all work of the context is done; report: NULL, or that of an earlier call, to be filled
+ *   close      gives back what the context has there
+ *
+ * run, scale_c: a backend with a stream may return before the work is done; wait then fills the report.
  */
 typedef struct ozg_backend {
     const char *name;
-    size_t (*scratch_bytes)(const struct ozg_kernel *kernel, int complex_, int64_t rows, int64_t columns);
-    void (*scale)(const ozg_stage *st, ozg_lines *lines);
-    void (*norms)(const ozg_stage *st, ozg_lines *lines);
-    void (*residuals)(const ozg_stage *st, ozg_lines *lines);
-    void (*split)(const ozg_stage *st, const ozg_layout *layout, const ozg_lines *lines, int64_t i0,
-                  int64_t count_lines, int64_t p0, int64_t count, const ozg_planes *out);
-    void (*product)(const ozg_stage *st, const ozg_planes *a, int64_t a_p0, const ozg_planes *b, int64_t b_p0,
-                    int64_t rows, int64_t columns, int64_t count, int first, const ozg_residues *out);
-    void (*ceilings)(const ozg_stage *st, const ozg_planes *a, const ozg_planes *b, int64_t rows,
-                     int64_t columns, int64_t count, int first, const ozg_residues *out);
-    void (*reconstruct)(const ozg_stage *st, const ozg_residues *in, const ozg_lines *a, int64_t i0,
-                        int64_t rows, const ozg_lines *b, int64_t j0, int64_t columns, void *c, int64_t ldc,
-                        ozg_repairs *repairs);
+    ozg_status (*check)(ozg_context *ctx, const ozg_shape *shape, const ozg_data *data,
+                        const ozg_argument_numbers *numbers);
+    ozg_status (*plan)(ozg_plan *plan);
+    void *(*workspace)(ozg_context *ctx, size_t bytes, ozg_status *status);
+    ozg_status (*run)(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report);
+    ozg_status (*predict)(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report);
+    ozg_status (*scale_c)(ozg_context *ctx, const ozg_shape *shape, const ozg_data *data, ozg_report *report,
+                          const char *reason);
+    ozg_status (*wait)(ozg_context *ctx, ozg_report *report);
+    void (*close)(ozg_context *ctx);
 } ozg_backend;
 
-extern const ozg_backend ozg_backend_cpu;
+extern const ozg_backend ozg_backend_cpu, ozg_backend_cuda;
 
 #endif

@@ -11,7 +11,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <math.h>
 #include <string.h>
 
 #include "choose.h"
@@ -21,44 +20,7 @@
 #include "sample.h"
 #include "scaling.h"
 
-/* Part of the definition of native results. */
-#define START_DOUBLE 14 /* moduli at which the search begins */
-#define START_SINGLE 8
-#define SHIFT_MOST   1100 /* of an element along k */
-
-/* Rough times of an exact entry: of itself, and of each place. They decide the time of rounded alone. */
-#define REPAIR_NS 300.0
-#define PLACE_NS  12.0
-
 /* ---- the cost of s moduli ----------------------------------------------------------------------- */
-
-/*
- * The chance that the rounding of the pair is in doubt: 2 bound / ulp, where AB is about value
- * 2^(e_i + e_j - 31), ulp about 2^(1 - p) of it, and the bound 2^(-D-E) bound 2^(most + 2 c - 32).
- */
-static double pair_doubt(const ozg_sample *z, int i, int j, uint64_t bound, int32_t least)
-{
-    const int complex_ = z->st->scalars.complex_, c = ozg_bound_unit(z->st->length);
-    const int32_t shift = 2 * c - 32 + (z->st->scalars.single ? 24 : 53) + OZG_SAMPLE_FLOOR - least;
-    double doubt = 0;
-
-    for (int part = 0; part <= complex_; part++) {
-        uint64_t value;
-        int32_t q;
-
-        ozg_sample_value(z, i, j, part, &value, &q);
-        doubt += ldexp((double)bound, shift - q) / ((double)value + 0.5);
-    }
-    return doubt < 1 ? doubt : 1;
-}
-
-/* What an exact entry costs, in products of one entry: by the places where elements were rounded, or all. */
-static double repair_cost(const ozg_sample *z, int i, int j)
-{
-    const double k = (double)z->st->k, places = (double)z->a.places[i] + (double)z->b.places[j];
-
-    return (REPAIR_NS + PLACE_NS * (places < k / 2 ? places : k / 2)) * z->st->kernel->rate / k;
-}
 
 /* What the repairs of rounded cost, in products times pairs; *doubts: how many are expected. */
 static double doubt_cost(const ozg_sample *z, double *doubts)
@@ -69,103 +31,54 @@ static double doubt_cost(const ozg_sample *z, double *doubts)
     for (int i = 0; i < z->a.lines.count; i++)
         for (int j = 0; j < z->b.lines.count; j++) {
             const ozg_factors a = ozg_factors_of(&z->a.lines, i), b = ozg_factors_of(&z->b.lines, j);
-            const double doubt = pair_doubt(z, i, j, ozg_bound(&a, &b), a.w < b.w ? a.w : b.w);
+            const double doubt = ozg_pair_doubt(&z->rule, &z->pair[i][j], &a, &b);
 
             *doubts += doubt;
-            work += doubt * repair_cost(z, i, j);
+            work += doubt * ozg_repair_cost(&z->rule, (double)z->a.places[i] + (double)z->b.places[j]);
         }
     return work;
 }
 
-/*
- * The cost of s moduli for all pairs, in products (of the size of the problem) times pairs times
- * OZG_COST_UNIT; some number above `limit` if it is above that.
- */
-static uint64_t cost(ozg_sample *z, int s, uint64_t limit)
+/* Finds out what a search wants to know. */
+static void look(ozg_sample *z, ozg_wish wish)
 {
-    const uint64_t pairs = (uint64_t)(z->a.lines.count * z->b.lines.count), most = pairs * OZG_COST_UNIT;
-    const uint64_t left = limit > (uint64_t)s * most ? limit - (uint64_t)s * most : 0;
-    double doubts, work;
+    ozg_fails *f = &z->fails;
 
-    ozg_sample_residuals(z, OZG_SIDE_A | OZG_SIDE_B, s);
-    if (z->st->kind == OZG_BY_NATIVE) {
-        const uint64_t enough = left / (OZG_REPAIR * OZG_COST_UNIT);
-        const uint64_t fails = ozg_sample_fails(z, enough, z->fails.row[s]);
+    ozg_sample_residuals(z, OZG_SIDE_A | OZG_SIDE_B, wish.s);
+    if (z->rule.native) {
+        const uint64_t enough = ozg_enough_fails(f, wish.s, wish.limit);
+        const uint64_t fails = ozg_sample_fails(z, enough, f->row[wish.s]);
 
-        z->repairs = fails * OZG_COST_UNIT;
-        z->fails.known[s] = fails <= enough;
-        return (uint64_t)s * most + OZG_REPAIR * z->repairs;
+        ozg_know(f, wish.s, fails, fails <= enough);
+    } else {
+        double doubts;
+        const double work = doubt_cost(z, &doubts);
+
+        ozg_know_doubts(f, wish.s, doubts, work);
     }
-    work = doubt_cost(z, &doubts);
-    z->repairs = (uint64_t)(doubts * OZG_COST_UNIT);
-    return (uint64_t)s * most + (uint64_t)(work * OZG_COST_UNIT);
 }
 
-static void know_fails(void *arg, int s)
+/* Nothing is known of the pairs yet. */
+static void forget(ozg_sample *z)
 {
-    cost(arg, s, UINT64_MAX);
+    ozg_fails *f = &z->fails;
+
+    memset(f->known, 0, sizeof f->known);
+    f->rows = (int)z->a.lines.count;
+    f->columns = (int)z->b.lines.count;
+    f->m = z->a.all->count;
+    f->n = z->b.all->count;
 }
 
-/* What full mantissas of like size take. */
-static int usual_moduli(const ozg_sample *z)
+static ozg_choice search(ozg_sample *z, int apart)
 {
-    return (z->st->scalars.single ? START_SINGLE : START_DOUBLE) + (z->st->kind == OZG_BY_ROUNDED ? 3 : 0);
-}
+    ozg_choice choice;
+    ozg_wish wish;
 
-/* Looks for the cheapest s for all: upwards from a start, else downwards. *lowest: its cost. */
-static ozg_choice search_one(ozg_sample *z, uint64_t *lowest)
-{
-    const uint64_t product =
-        (uint64_t)(z->a.lines.count * z->b.lines.count) * OZG_COST_UNIT; /* the cost of one */
-    const int least = ozg_scaling_least(z->st->length);
-    const int start = usual_moduli(z) > least ? usual_moduli(z) : least;
-    ozg_choice best = {start, 0, 0, {0, 0, 0, 0, 0, 0}};
-    uint64_t here;
-
-    *lowest = cost(z, start, UINT64_MAX);
-    best.repairs = z->repairs;
-    for (int s = start + 1; s <= OZG_NMOD_MAX && (uint64_t)s * product < *lowest; s++)
-        if ((here = cost(z, s, *lowest)) < *lowest) {
-            *lowest = here;
-            best = (ozg_choice){s, 0, z->repairs, {0, 0, 0, 0, 0, 0}};
-        }
-    for (int s = start - 1; best.nmod == s + 1 && s >= least; s--)
-        if ((here = cost(z, s, *lowest)) <= *lowest) {
-            *lowest = here;
-            best = (ozg_choice){s, 0, z->repairs, {0, 0, 0, 0, 0, 0}};
-        }
-    return best;
-}
-
-/*
- * Data that cost less than one product more than usual (rounded: two) are not looked at again: neither for lines
- * far out nor for shifts.
- */
-static int is_usual(const ozg_sample *z, uint64_t lowest)
-{
-    const uint64_t product = (uint64_t)(z->a.lines.count * z->b.lines.count) * OZG_COST_UNIT;
-
-    return lowest < (uint64_t)(usual_moduli(z) + (z->st->kind == OZG_BY_ROUNDED ? 2 : 1)) * product;
-}
-
-/* The same, and whether lines far out are to be computed apart. */
-static ozg_choice search(ozg_sample *z, int apart, uint64_t *lowest)
-{
-    ozg_choice best;
-
-    memset(z->fails.known, 0, sizeof z->fails.known);
-    z->fails.rows = (int)z->a.lines.count;
-    z->fails.columns = (int)z->b.lines.count;
-    z->fails.m = z->a.all->count;
-    z->fails.n = z->b.all->count;
-    z->fails.find = know_fails;
-    z->fails.sample = z;
-    best = search_one(z, lowest);
-    if (apart && z->st->kind == OZG_BY_NATIVE && !is_usual(z, *lowest)) {
-        best.apart = ozg_apart_search(&z->fails, best.nmod, ozg_scaling_least(z->st->length), *lowest);
-        *lowest = best.apart.nmod ? best.apart.cost : *lowest;
-    }
-    return best;
+    forget(z);
+    while ((wish = ozg_search(&z->rule, &z->fails, apart, &choice)).s)
+        look(z, wish);
+    return choice;
 }
 
 /* ---- scaling along k ---------------------------------------------------------------------------- */
@@ -184,12 +97,12 @@ static int32_t room_of(const ozg_lines *l, int64_t i, int64_t p)
     const ozg_view *v = &l->view;
     const int parts = 1 + ozg_type_complex(v->type), single = ozg_type_single(v->type);
     const int64_t line = ozg_line_stored(l, i) * v->line_stride;
-    int32_t most = INT16_MIN;
+    int32_t most = OZG_ROOM_NONE;
 
     for (int part = 0; part < parts; part++) {
         const int64_t at = (line + p * v->step) * parts + part;
         const uint64_t bits = ozg_load_bits(v->x, single, at) & ~OZG_F64_SIGN;
-        const int32_t e = bits ? ozg_exponent(bits) - l->e[i] : INT16_MIN;
+        const int32_t e = bits ? ozg_exponent(bits) - l->e[i] : OZG_ROOM_NONE;
 
         most = e > most ? e : most;
     }
@@ -206,17 +119,17 @@ static void room_task(void *arg, int64_t task, int thread)
 
     (void)thread;
     for (int64_t p = begin; p < end; p++)
-        job->room[p] = INT16_MIN;
+        job->room[p] = OZG_ROOM_NONE;
     for (int64_t q = 0; q < outer; q++)
         for (int64_t r = 0; r < inner; r++) {
             const int64_t i = along ? q : r, p = begin + (along ? r : q);
-            const int32_t room = l->e[i] == OZG_E_NONE ? INT16_MIN : room_of(l, i, p);
+            const int32_t room = l->e[i] == OZG_E_NONE ? OZG_ROOM_NONE : room_of(l, i, p);
 
             job->room[p] = room > job->room[p] ? (int16_t)room : job->room[p];
         }
 }
 
-/* room[p] = the largest exponent of element p in any line, less that of the line; INT16_MIN: all are 0. */
+/* room[p] = the largest exponent of element p in any line, less that of the line; OZG_ROOM_NONE: all are 0. */
 static void set_room(const ozg_stage *st, const ozg_lines *lines, int16_t *room)
 {
     room_job job = {lines, room};
@@ -224,10 +137,7 @@ static void set_room(const ozg_stage *st, const ozg_lines *lines, int16_t *room)
     ozg_parallel(st->threads, (lines->k + ROOM_BLOCK - 1) / ROOM_BLOCK, room_task, &job);
 }
 
-/*
- * Shifts d_p of A and -d_p of B, d_p = (room of B - room of A) / 2 towards 0, that even out a scaling
- * inside: A diag(2^x), diag(2^-x) B. Returns 0 if all are 0.
- */
+/* Shifts of A and B along k. Returns 0 if all are 0. */
 static int set_shifts(const ozg_sample *z, int16_t *shift_a, int16_t *shift_b)
 {
     int any = 0;
@@ -235,9 +145,7 @@ static int set_shifts(const ozg_sample *z, int16_t *shift_a, int16_t *shift_b)
     set_room(z->st, z->a.all, shift_a);
     set_room(z->st, z->b.all, shift_b);
     for (int64_t p = 0; p < z->st->k; p++) {
-        const int32_t a = shift_a[p], b = shift_b[p],
-                      half = a == INT16_MIN || b == INT16_MIN ? 0 : (b - a) / 2;
-        const int32_t d = half > SHIFT_MOST ? SHIFT_MOST : half < -SHIFT_MOST ? -SHIFT_MOST : half;
+        const int32_t d = ozg_shift_of_rooms(shift_a[p], shift_b[p]);
 
         shift_a[p] = (int16_t)d;
         shift_b[p] = (int16_t)-d;
@@ -246,24 +154,21 @@ static int set_shifts(const ozg_sample *z, int16_t *shift_a, int16_t *shift_b)
     return any;
 }
 
-/* The choice with shifts, if it saves at least one product; else `plain`, whose cost is `lowest`. */
-static ozg_choice try_shifts(ozg_sample *z, int apart, ozg_choice plain, uint64_t lowest, int16_t *shift_a,
-                             int16_t *shift_b)
+/* The choice with shifts, if they pay, else `plain`. */
+static ozg_choice try_shifts(ozg_sample *z, int apart, ozg_choice plain, int16_t *shift_a, int16_t *shift_b)
 {
-    const uint64_t product = (uint64_t)(z->a.lines.count * z->b.lines.count) * OZG_COST_UNIT;
     ozg_choice shifted;
-    uint64_t cost_shifted;
 
-    if (is_usual(z, lowest) || !set_shifts(z, shift_a, shift_b))
+    if (ozg_is_usual(&z->rule, &z->fails, plain.cost) || !set_shifts(z, shift_a, shift_b))
         return plain;
     z->a.shift = shift_a;
     z->b.shift = shift_b;
     ozg_sample_measure(z, &z->a);
     ozg_sample_measure(z, &z->b);
     ozg_sample_pairs(z);
-    shifted = search(z, apart, &cost_shifted);
+    shifted = search(z, apart);
     shifted.shifted = 1;
-    return cost_shifted + product <= lowest ? shifted : plain;
+    return ozg_shifts_pay(&z->fails, shifted.cost, plain.cost) ? shifted : plain;
 }
 
 /* ---- lines far out ------------------------------------------------------------------------------ */
@@ -276,7 +181,7 @@ static void keep_lines(ozg_side *x, uint32_t mask)
 
     for (int q = 0; q < x->lines.count && n < wanted; q++)
         if (mask >> q & 1) {
-            if (seen == n * present / wanted)
+            if (seen == ozg_sample_number(n, present, OZG_FAR_AGAINST))
                 x->index[n++] = x->index[q];
             seen++;
         }
@@ -325,7 +230,7 @@ static void far_task(void *arg, int64_t task, int thread)
     for (int q = 0; q < n; q++) {
         const int fails = fails_of(z->fails.row[0], job->is_a, q, (int)other->lines.count);
 
-        job->far[x->index[q]] = OZG_FAR_PAIRS * fails > other->lines.count;
+        job->far[x->index[q]] = (uint8_t)ozg_is_far(fails, (int)other->lines.count);
     }
 }
 
@@ -351,23 +256,22 @@ ozg_choice ozg_choose(const ozg_stage *st, const ozg_lines *a, const ozg_lines *
                       int16_t *shift_a, int16_t *shift_b, void *memory)
 {
     ozg_sample *z = ozg_sample_open(st, a, b, memory);
-    ozg_choice choice = {s ? s : ozg_scaling_least(st->length), 0, 0, {0, 0, 0, 0, 0, 0}};
+    ozg_choice choice = {s ? s : z->rule.least, 0, 0, {0, 0, 0, 0, 0, 0}, 0};
     const uint64_t pairs = (uint64_t)(z->a.lines.count * z->b.lines.count);
-    uint64_t lowest;
 
     if (pairs == 0)
         return choice;
     ozg_sample_pairs(z);
     if (s) {
-        cost(z, s, UINT64_MAX);
-        choice.repairs = z->repairs;
+        forget(z);
+        look(z, ozg_wish_for(s, UINT64_MAX));
+        choice.repairs = z->fails.repairs[s];
     } else {
-        choice = search(z, apart, &lowest);
+        choice = search(z, apart);
         if (shift_a && shift_b)
-            choice = try_shifts(z, apart, choice, lowest, shift_a, shift_b);
+            choice = try_shifts(z, apart, choice, shift_a, shift_b);
     }
-    choice.repairs = (uint64_t)((double)choice.repairs / OZG_COST_UNIT / (double)pairs * (double)a->count *
-                                (double)b->count);
+    choice.repairs = ozg_repairs_of(choice.repairs, pairs, a->count, b->count);
     return choice;
 }
 

@@ -9,15 +9,8 @@
 #ifndef OZG_CHOOSE_H
 #define OZG_CHOOSE_H
 
-#include "apart.h"
 #include "backend.h"
-
-typedef struct ozg_choice {
-    int nmod;
-    int shifted;      /* the shifts along k pay: they are in shift_a and shift_b */
-    uint64_t repairs; /* estimate of entries to be repaired, with nmod for all */
-    ozg_apart apart;  /* lines that are to be computed apart */
-} ozg_choice;
+#include "decide.h"
 
 /*
  * ozg_choose() - both operands scaled and measured (scale, norms). s: the number of moduli if that is given

@@ -19,6 +19,7 @@
 
 #include "context.h"
 #include "cpu/kernel.h"
+#include "cuda/device.h"
 
 #define STRING_(x) #x
 #define STRING(x)  STRING_(x)
@@ -87,26 +88,48 @@ const char *ozg_kernel_name(int index)
     return kernel ? kernel->name : NULL;
 }
 
-static ozg_status check_config(const ozg_config *cfg)
+const char *ozg_device_name(ozg_backend_kind backend, int device)
 {
-    if (cfg->backend == OZG_BACKEND_CUDA || cfg->backend == OZG_BACKEND_OPENCL)
-        return ozg_fail(NULL, OZG_E_NODEVICE, "this build has no %s backend; use OZG_BACKEND_CPU",
-                        cfg->backend == OZG_BACKEND_CUDA ? "CUDA" : "OpenCL");
-    if (cfg->backend != OZG_BACKEND_BEST && cfg->backend != OZG_BACKEND_CPU)
-        return ozg_fail(NULL, OZG_E_ARG, "cfg->backend is %d, which is no backend", (int)cfg->backend);
+    if (backend == OZG_BACKEND_CUDA)
+        return ozg_cuda_name(device);
+    return (backend == OZG_BACKEND_CPU || backend == OZG_BACKEND_BEST) && device == 0 ? "CPU" : NULL;
+}
+
+/* Matrices of the host stay there: their way to a device and back may take longer than the product. */
+static int wants_cuda(const ozg_config *cfg)
+{
+    return cfg->backend == OZG_BACKEND_CUDA ||
+           (cfg->backend == OZG_BACKEND_BEST && (cfg->stream || cfg->device_pointers));
+}
+
+static ozg_status check_cpu(const ozg_config *cfg)
+{
     if (cfg->device != 0)
         return ozg_fail(NULL, OZG_E_NODEVICE, "cfg->device is %d; the cpu backend has device 0 only",
                         cfg->device);
-    if (cfg->threads < 0)
-        return ozg_fail(NULL, OZG_E_ARG, "cfg->threads is %d; it must not be negative", cfg->threads);
     if (cfg->stream || cfg->device_pointers)
         return ozg_fail(NULL, OZG_E_ARG, "cfg->stream and cfg->device_pointers must be 0 on the cpu backend");
+    return OZG_OK;
+}
+
+static ozg_status check_config(const ozg_config *cfg)
+{
+    if (cfg->backend == OZG_BACKEND_OPENCL)
+        return ozg_fail(NULL, OZG_E_NODEVICE, "this build has no OpenCL backend; use OZG_BACKEND_CPU");
+    if (cfg->backend != OZG_BACKEND_BEST && cfg->backend != OZG_BACKEND_CPU &&
+        cfg->backend != OZG_BACKEND_CUDA)
+        return ozg_fail(NULL, OZG_E_ARG, "cfg->backend is %d, which is no backend", (int)cfg->backend);
+    if (cfg->threads < 0)
+        return ozg_fail(NULL, OZG_E_ARG, "cfg->threads is %d; it must not be negative", cfg->threads);
+    if (cfg->device_pointers != 0 && cfg->device_pointers != 1)
+        return ozg_fail(NULL, OZG_E_ARG, "cfg->device_pointers is %d; it must be 0 or 1",
+                        cfg->device_pointers);
     if (cfg->policy == OZG_AUTOMATIC || cfg->policy == OZG_OFF)
         return ozg_fail(NULL, OZG_E_UNSUPPORTED,
                         "the library has no native BLAS; cfg->policy must be OZG_EMULATE");
     if (cfg->policy != OZG_EMULATE)
         return ozg_fail(NULL, OZG_E_ARG, "cfg->policy is %d, which is no policy", (int)cfg->policy);
-    return OZG_OK;
+    return wants_cuda(cfg) ? OZG_OK : check_cpu(cfg);
 }
 
 /* Bytes that programs may still take without swapping; where the system does not say: all there are. */
@@ -134,10 +157,34 @@ static size_t default_memory_limit(void)
     return quarter > least ? quarter : least;
 }
 
+static ozg_status open_cpu(ozg_context *ctx, const ozg_config *cfg)
+{
+    ctx->backend = &ozg_backend_cpu;
+    ctx->kernel = kernel_by_name(cfg->kernel);
+    if (!ctx->kernel)
+        return ozg_fail(ctx, OZG_E_UNSUPPORTED, "kernel \"%.40s\" is unknown or cannot run on this machine",
+                        cfg->kernel);
+    ctx->kernel_name = ctx->kernel->name;
+    ctx->kernel_is_fixed = cfg->kernel != NULL;
+    if (!ctx->memory_limit)
+        ctx->memory_limit = default_memory_limit();
+    return OZG_OK;
+}
+
+static ozg_status open_cuda(ozg_context *ctx, const ozg_config *cfg)
+{
+    const ozg_status status = ozg_cuda_open(ctx, cfg);
+
+    ctx->backend = &ozg_backend_cuda;
+    if (!status)
+        ctx->kernel_name = ctx->cuda->kernel;
+    return status;
+}
+
 ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg)
 {
     ozg_config defaults;
-    const ozg_kernel *kernel;
+    ozg_context *made;
     ozg_status status;
 
     if (!ctx)
@@ -150,21 +197,22 @@ ozg_status ozg_create(ozg_context **ctx, const ozg_config *cfg)
     status = check_config(cfg);
     if (status)
         return status;
-    kernel = kernel_by_name(cfg->kernel);
-    if (!kernel)
-        return ozg_fail(NULL, OZG_E_UNSUPPORTED, "kernel \"%.40s\" is unknown or cannot run on this machine",
-                        cfg->kernel);
-    *ctx = calloc(1, sizeof **ctx);
-    if (!*ctx)
+    made = calloc(1, sizeof *made);
+    if (!made)
         return ozg_fail(NULL, OZG_E_NOMEM, "no memory for a context");
-    (*ctx)->backend = &ozg_backend_cpu;
-    (*ctx)->kernel = kernel;
-    (*ctx)->kernel_is_fixed = cfg->kernel != NULL;
-    (*ctx)->threads = cfg->threads;
-    (*ctx)->repair_limit = cfg->repair_limit;
-    (*ctx)->progress = cfg->progress;
-    (*ctx)->progress_arg = cfg->progress_arg;
-    (*ctx)->memory_limit = cfg->memory_limit ? cfg->memory_limit : default_memory_limit();
+    made->device_pointers = cfg->device_pointers;
+    made->threads = cfg->threads;
+    made->repair_limit = cfg->repair_limit;
+    made->progress = cfg->progress;
+    made->progress_arg = cfg->progress_arg;
+    made->memory_limit = cfg->memory_limit;
+    status = wants_cuda(cfg) ? open_cuda(made, cfg) : open_cpu(made, cfg);
+    if (status) {
+        memcpy(thread_error, made->error, sizeof thread_error);
+        free(made);
+        return status;
+    }
+    *ctx = made;
     return OZG_OK;
 }
 
@@ -177,7 +225,7 @@ void ozg_destroy(ozg_context *ctx)
 {
     if (!ctx)
         return;
-    free(ctx->arena);
+    ctx->backend->close(ctx);
     free(ctx);
 }
 

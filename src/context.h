@@ -11,10 +11,15 @@
 #define OZG_ERROR_SIZE 256
 #define OZG_ALIGN      ((size_t)64)
 
+struct ozg_cuda; /* cuda/device.h */
+
 struct ozg_context {
     const ozg_backend *backend;
-    const struct ozg_kernel *kernel; /* the fastest for large products, or the one asked for */
+    struct ozg_cuda *cuda;           /* NULL on the CPU */
+    const struct ozg_kernel *kernel; /* the fastest for large products, or the one asked for; the CPU's */
+    const char *kernel_name;         /* of the product stage, for reports that know no better */
     int kernel_is_fixed;             /* asked for: used for all sizes */
+    int device_pointers;             /* matrices live on the device: the host cannot read them */
     int threads;                     /* as asked for; 0: as OpenMP says at each call */
     size_t memory_limit;
     uint64_t repair_limit;
@@ -30,8 +35,8 @@ static inline size_t ozg_round_up(size_t x, size_t to)
     return (x + to - 1) / to * to;
 }
 
-/* ozg_context_arena() - at least bytes of workspace, aligned to OZG_ALIGN; NULL: no memory (the old arena is
- * then gone). */
+/* ozg_context_arena() - at least bytes of host memory, aligned to OZG_ALIGN; NULL: no memory (the old arena
+ * is then gone). */
 void *ozg_context_arena(ozg_context *ctx, size_t bytes);
 
 /* ozg_fail() - writes the sentence to the context (NULL: to this thread) and returns status. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "choose.h"
+#include "cpu/parts.h"
 #include "driver.h"
 #include "parallel.h"
 #include "report.h"
@@ -124,14 +125,13 @@ static ozg_planes planes_from(const ozg_planes *all, const ozg_layout *layout, i
 
 /* The planes of lines [i0, i0 + lines), elements [p0, p0 + count): split now, or there already. *at: the
  * number of element p0. */
-static ozg_planes tile_planes(const ozg_context *ctx, const ozg_stage *st, const ozg_layout *layout,
-                              const operand_state *op, int64_t i0, int64_t lines, int64_t p0, int64_t count,
-                              int64_t *at)
+static ozg_planes tile_planes(const ozg_stage *st, const ozg_layout *layout, const operand_state *op,
+                              int64_t i0, int64_t lines, int64_t p0, int64_t count, int64_t *at)
 {
     *at = op->prepared ? p0 : 0;
     if (op->prepared)
         return planes_from(&op->planes, layout, i0);
-    ctx->backend->split(st, layout, &op->lines, i0, lines, p0, count, &op->planes);
+    ozg_cpu_split(st, layout, &op->lines, i0, lines, p0, count, &op->planes);
     return op->planes;
 }
 
@@ -158,7 +158,6 @@ static void run_tiles(const pass *q, const ozg_data *data, const ozg_residues *r
     const ozg_plan *plan = &q->plan;
     const ozg_stage *st = &q->st;
     const operand_state *a = &q->a, *b = &q->b;
-    const ozg_context *ctx = plan->ctx;
     const int64_t k = plan->shape.k;
     double clock = seconds();
     ozg_planes pa = a->planes, pb = b->planes;
@@ -173,15 +172,15 @@ static void run_tiles(const pass *q, const ozg_data *data, const ozg_residues *r
                 const int64_t count = min64(plan->kt, k - p0);
 
                 if (j0 == 0 || plan->kt < k) /* else the planes of A are still those of these rows */
-                    pa = tile_planes(ctx, st, &st->kernel->a, a, i0, rows, p0, count, &a_p0);
+                    pa = tile_planes(st, &st->kernel->a, a, i0, rows, p0, count, &a_p0);
                 if (i0 == 0 || plan->nt < plan->columns || plan->kt < k)
-                    pb = tile_planes(ctx, st, &st->kernel->b, b, j0, columns, p0, count, &b_p0);
+                    pb = tile_planes(st, &st->kernel->b, b, j0, columns, p0, count, &b_p0);
                 report->seconds_split += lap(&clock);
-                ctx->backend->product(st, &pa, a_p0, &pb, b_p0, rows, columns, count, p0 == 0, residues);
+                ozg_cpu_product(st, &pa, a_p0, &pb, b_p0, rows, columns, count, p0 == 0, residues);
                 report->seconds_product += lap(&clock);
             }
-            ctx->backend->reconstruct(st, residues, &a->lines, i0, rows, &b->lines, j0, columns, data->c,
-                                      data->ldc, repairs);
+            ozg_cpu_reconstruct(st, residues, &a->lines, i0, rows, &b->lines, j0, columns, data->c, data->ldc,
+                                repairs);
             report->seconds_reconstruct += lap(&clock);
             tell_progress(q, i0, i0 + rows, j0 + columns);
         }
@@ -233,13 +232,13 @@ static ozg_residues residues_of(const ozg_plan *plan, unsigned char *work)
 }
 
 /* Exponents of an operand, and its norms where they are wanted. */
-static void scale_operand(const ozg_context *ctx, const ozg_stage *st, operand_state *op, int norms)
+static void scale_operand(const ozg_stage *st, operand_state *op, int norms)
 {
     if (op->prepared)
         return;
-    ctx->backend->scale(st, &op->lines);
+    ozg_cpu_scale(st, &op->lines);
     if (norms)
-        ctx->backend->norms(st, &op->lines);
+        ozg_cpu_norms(st, &op->lines);
 }
 
 /*
@@ -253,11 +252,10 @@ static void set_exponents(const ozg_plan *plan, const ozg_stage *st, ozg_lines *
     else if (plan->shape.acc.kind != OZG_BY_ACCURATE)
         ozg_scaling_fixed(lines, plan->width);
     if (residuals)
-        plan->ctx->backend->residuals(st, lines);
+        ozg_cpu_residuals(st, lines);
 }
 
-/* Errors: OZG_E_UNSUPPORTED (more repairs than repair_limit). */
-static ozg_status check_repairs(ozg_context *ctx, uint64_t repairs)
+ozg_status ozg_driver_check_repairs(ozg_context *ctx, uint64_t repairs)
 {
     if (repairs <= ctx->repair_limit)
         return OZG_OK;
@@ -334,15 +332,15 @@ static ozg_status choose(passes *all, pass *whole, unsigned char *work)
     if (choice.shifted) {
         a->lines.view.shift = shift_a;
         b->lines.view.shift = shift_b;
-        scale_operand(plan->ctx, &whole->st, a, 1);
-        scale_operand(plan->ctx, &whole->st, b, 1);
+        scale_operand(&whole->st, a, 1);
+        scale_operand(&whole->st, b, 1);
     }
     all->count = choice.apart.nmod ? order_lines(plan, &whole->st, a, b, &choice.apart, work, range) : 1;
     all->pass[0] = *whole;
     all->repairs = choice.repairs;
     if (all->count > 1)
         cut_passes(all, whole, range, work + plan->sample, nmod);
-    status = check_repairs(plan->ctx, all->repairs);
+    status = ozg_driver_check_repairs(plan->ctx, all->repairs);
     for (int q = 0; !status && q < all->count; q++)
         status = ozg_plan_settle(&all->pass[q].plan, nmod[q]);
     return status;
@@ -379,7 +377,6 @@ static void raise_largest(const ozg_residues *sums, int64_t rows, int64_t column
 static void scale_accurately(const ozg_plan *plan, const ozg_stage *st, operand_state *a, operand_state *b,
                              unsigned char *work)
 {
-    const ozg_backend *backend = plan->ctx->backend;
     const ozg_shape *s = &plan->shape;
     ozg_residues sums = residues_of(plan, work);
     uint64_t *of_rows = sums.ceilings + sums.numbers, *of_columns = of_rows + s->m;
@@ -395,9 +392,9 @@ static void scale_accurately(const ozg_plan *plan, const ozg_stage *st, operand_
             for (int64_t p0 = 0; p0 < s->k; p0 += plan->kt) {
                 const int64_t count = min64(plan->kt, s->k - p0);
 
-                backend->split(&ceilings, &st->kernel->a, &a->lines, i0, rows, p0, count, &a->planes);
-                backend->split(&ceilings, &st->kernel->b, &b->lines, j0, columns, p0, count, &b->planes);
-                backend->ceilings(&ceilings, &a->planes, &b->planes, rows, columns, count, p0 == 0, &sums);
+                ozg_cpu_split(&ceilings, &st->kernel->a, &a->lines, i0, rows, p0, count, &a->planes);
+                ozg_cpu_split(&ceilings, &st->kernel->b, &b->lines, j0, columns, p0, count, &b->planes);
+                ozg_cpu_ceilings(&ceilings, &a->planes, &b->planes, rows, columns, count, p0 == 0, &sums);
             }
             raise_largest(&sums, rows, columns, of_rows + i0, of_columns + j0);
         }
@@ -410,8 +407,8 @@ static ozg_status scale(passes *all, pass *whole, unsigned char *work, int repor
 {
     const int by_data = ozg_by_data(whole->plan.shape.acc);
 
-    scale_operand(whole->plan.ctx, &whole->st, &whole->a, by_data || report);
-    scale_operand(whole->plan.ctx, &whole->st, &whole->b, by_data || report);
+    scale_operand(&whole->st, &whole->a, by_data || report);
+    scale_operand(&whole->st, &whole->b, by_data || report);
     if (by_data)
         return choose(all, whole, work);
     all->pass[0] = *whole;
@@ -468,6 +465,25 @@ static void run_pass(pass *q, const ozg_data *data, unsigned char *work, ozg_rep
     run_tiles(q, data, &residues, repairs, r);
 }
 
+static void report_part(ozg_report *r, const pass *q, double *products)
+{
+    ozg_report_part(r, &q->plan, ozg_report_exact(&q->a.lines) && ozg_report_exact(&q->b.lines), products);
+}
+
+static void report_product(ozg_report *r, const pass *first, const ozg_data *data, const pass *whole,
+                           ozg_repairs *repairs)
+{
+    const ozg_plan *plan = &first->plan;
+    const double repair = 1e-9 * (double)atomic_load(&repairs->nanoseconds) / plan->threads;
+    const ozg_findings found = {atomic_load(&repairs->tested), atomic_load(&repairs->repaired),
+                                atomic_load(&repairs->largest),
+                                ozg_report_largest_entry(&plan->shape, data, plan->threads)};
+
+    r->seconds_repair = repair < r->seconds_reconstruct ? repair : r->seconds_reconstruct;
+    r->seconds_reconstruct -= r->seconds_repair;
+    ozg_report_product(r, plan, data, &whole->a.lines, &whole->b.lines, &found);
+}
+
 ozg_status ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *workspace, ozg_report *report)
 {
     unsigned char *work = (unsigned char *)ozg_round_up((size_t)workspace, OZG_ALIGN);
@@ -487,14 +503,14 @@ ozg_status ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *work
     for (int q = 0; q < all.count; q++) {
         run_pass(&all.pass[q], data, work, &repairs, r);
         if (report)
-            ozg_report_part(report, &all.pass[q].plan, &all.pass[q].a.lines, &all.pass[q].b.lines, &products);
+            report_part(report, &all.pass[q], &products);
     }
     clock = seconds();
     ozg_special_rows_columns(&all.pass[0].st, &whole.a.lines, &whole.b.lines, data->c, data->ldc,
                              plan->ctx->memory_limit - plan->workspace, &r->special_rows, &r->special_cols);
     r->seconds_reconstruct += lap(&clock);
     if (report)
-        ozg_report_product(report, &all.pass[0].plan, data, &whole.a.lines, &whole.b.lines, &repairs);
+        report_product(report, &all.pass[0], data, &whole, &repairs);
     r->seconds_total += seconds() - start;
     return OZG_OK;
 }
@@ -514,7 +530,7 @@ ozg_status ozg_driver_predict(const ozg_plan *plan, const ozg_data *data, void *
         pass *p = &all.pass[q];
 
         scale_pass(p, work, 1);
-        ozg_report_part(report, &p->plan, &p->a.lines, &p->b.lines, &products);
+        report_part(report, p, &products);
         ozg_report_predicted(report, &p->plan, data, &p->a.lines, &p->b.lines);
     }
     report->seconds_scale = report->seconds_total = seconds() - start;
@@ -545,8 +561,8 @@ ozg_status ozg_driver_measure(ozg_operand *op)
     const ozg_shape s = {op->type, 'N', 'N', op->count, op->count, op->k, op->acc};
     ozg_stage st = stage_of(ctx->kernel, NULL, &s, op->width, ozg_parallel_threads(ctx->threads));
 
-    ctx->backend->scale(&st, &op->lines);
-    ctx->backend->norms(&st, &op->lines);
+    ozg_cpu_scale(&st, &op->lines);
+    ozg_cpu_norms(&st, &op->lines);
     return ozg_by_data(op->acc) ? choose_for_operand(op, &st) : OZG_OK;
 }
 
@@ -561,6 +577,6 @@ void ozg_driver_prepare(ozg_operand *op, const ozg_rns *rns)
         st.width = ozg_scaling_norm(&op->lines, op->nmod, st.length);
     else
         ozg_scaling_fixed(&op->lines, op->width);
-    ctx->backend->residuals(&st, &op->lines);
-    ctx->backend->split(&st, layout, &op->lines, 0, op->count, 0, op->k, &op->planes);
+    ozg_cpu_residuals(&st, &op->lines);
+    ozg_cpu_split(&st, layout, &op->lines, 0, op->count, 0, op->k, &op->planes);
 }

@@ -1,5 +1,5 @@
 /*
- * driver.h - runs a plan: the tile loop, the only caller of the stages.
+ * driver.h - runs a plan on the CPU: the tile loop, the only caller of its stages (cpu/parts.h).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,6 +35,9 @@ ozg_status ozg_driver_run(const ozg_plan *plan, const ozg_data *data, void *work
  */
 ozg_status ozg_driver_predict(const ozg_plan *plan, const ozg_data *data, void *workspace,
                               ozg_report *report);
+
+/* ozg_driver_check_repairs() - Errors: OZG_E_UNSUPPORTED (more repairs than repair_limit). */
+ozg_status ozg_driver_check_repairs(ozg_context *ctx, uint64_t repairs);
 
 /* ozg_driver_scale_c() - C := RN(beta C), for alpha = 0 or k = 0. */
 void ozg_driver_scale_c(const ozg_shape *shape, const ozg_data *data);

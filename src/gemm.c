@@ -93,31 +93,40 @@ static ozg_status run(ozg_context *ctx, const ozg_plan *plan, const ozg_shape *s
                       void *work, ozg_report *report)
 {
     ozg_plan made;
-    ozg_status status;
+    ozg_status status = OZG_OK;
 
-    if (s->m == 0 || s->n == 0 || ozg_nothing_to_multiply(s, d)) {
-        ozg_driver_scale_c(s, d);
+    if (s->m == 0 || s->n == 0) {
         if (report)
-            ozg_report_scaled(report, ctx, s, d, reason_for_nothing(s));
+            ozg_report_nothing(report, ctx, reason_for_nothing(s));
         return OZG_OK;
     }
+    if (ozg_nothing_to_multiply(s, d))
+        return ctx->backend->scale_c(ctx, s, d, report, reason_for_nothing(s));
     if (!plan) {
         status = ozg_plan_make(&made, ctx, s, d->pa != NULL, d->pb != NULL);
         if (status)
             return status;
         plan = &made;
     }
+    if (!work ||
+        (ctx->cuda && !ctx->device_pointers)) /* a caller with matrices of the host has memory of the host */
+        work = ctx->backend->workspace(ctx, plan->workspace, &status);
     if (!work)
-        work = ozg_context_arena(ctx, plan->workspace);
-    if (!work)
-        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for %zu bytes of workspace; lower memory_limit",
-                        plan->workspace);
+        return status;
     if (report)
         ozg_report_nothing(report, ctx, "");
-    status = ozg_driver_run(plan, d, work, report);
+    status = ctx->backend->run(plan, d, work, report);
     if (status && report)
         memset(report, 0, sizeof *report);
     return status;
+}
+
+static ozg_status check_data(ozg_context *ctx, const ozg_shape *s, const ozg_data *d,
+                             const ozg_argument_numbers *numbers)
+{
+    const ozg_status status = ozg_problem_check_data(s, d, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+
+    return status ? status : ctx->backend->check(ctx, s, d, numbers);
 }
 
 static ozg_status gemm(ozg_context *ctx, ozg_shape *s, const ozg_data *d, const ozg_argument_numbers *numbers,
@@ -135,7 +144,7 @@ static ozg_status gemm(ozg_context *ctx, ozg_shape *s, const ozg_data *d, const 
     if (!status)
         status = check_operand(ctx, d->pb, 'B', s, numbers->pb);
     if (!status)
-        status = ozg_problem_check_data(s, d, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+        status = check_data(ctx, s, d, numbers);
     return status ? status : run(ctx, NULL, s, d, NULL, report);
 }
 
@@ -279,6 +288,8 @@ static ozg_status bound(ozg_context *ctx, char type, char transa, char transb, i
     for (int is_a = 1; !status && is_a >= 0; is_a--)
         status = ozg_problem_check_operand(&s, is_a, is_a ? a : b, is_a ? lda : ldb, &bound_numbers,
                                            ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    if (!status)
+        status = ctx->backend->check(ctx, &s, &d, &bound_numbers);
     if (status)
         return status;
     ozg_report_nothing(report, ctx, "");
@@ -287,12 +298,9 @@ static ozg_status bound(ozg_context *ctx, char type, char transa, char transb, i
         return OZG_OK;
     }
     status = ozg_plan_make(&plan, ctx, &s, 0, 0);
-    work = status ? NULL : ozg_context_arena(ctx, plan.workspace);
-    if (!status && !work)
-        status = ozg_fail(ctx, OZG_E_NOMEM, "no memory for %zu bytes of workspace; lower memory_limit",
-                          plan.workspace);
+    work = status ? NULL : ctx->backend->workspace(ctx, plan.workspace, &status);
     if (!status)
-        status = ozg_driver_predict(&plan, &d, work, report);
+        status = ctx->backend->predict(&plan, &d, work, report);
     if (status)
         memset(report, 0, sizeof *report);
     return status;
@@ -328,8 +336,13 @@ ozg_status ozg_bound_cgemm(ozg_context *ctx, char transa, char transb, int64_t m
 
 ozg_status ozg_report_wait(ozg_context *ctx, ozg_report *report)
 {
-    (void)report; /* the CPU backend returns when the report is filled */
-    return begin(ctx, NULL);
+    ozg_status status = begin(ctx, NULL);
+
+    if (!status)
+        status = ctx->backend->wait(ctx, report);
+    if (status && report)
+        memset(report, 0, sizeof *report);
+    return status;
 }
 
 /* ---- plans -------------------------------------------------------------------------------------- */
@@ -388,7 +401,7 @@ ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const void *a, 
                                  : "7 (beta)");
     read_scalar(d.alpha, plan->shape.type, alpha);
     read_scalar(d.beta, plan->shape.type, beta);
-    status = ozg_problem_check_data(&plan->shape, &d, &run_numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    status = check_data(ctx, &plan->shape, &d, &run_numbers);
     return status ? status : run(ctx, plan, &plan->shape, &d, work, report);
 }
 
@@ -484,7 +497,7 @@ static ozg_status run_batch(ozg_context *ctx, ozg_shape *s, const ozg_data *firs
                           count_number, (long long)all->count);
     for (int64_t q = 0; !status && q < all->count; q++) {
         set_product(&d, first, all, q);
-        status = ozg_problem_check_data(s, &d, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+        status = check_data(ctx, s, &d, numbers);
     }
     if (!status)
         status = check_sharing(ctx, s, first, all, numbers->c);
@@ -493,6 +506,8 @@ static ozg_status run_batch(ozg_context *ctx, ozg_shape *s, const ozg_data *firs
     for (int64_t q = 0; !status && q < all->count; q++) { /* one shape: only the first can lack memory */
         set_product(&d, first, all, q);
         status = run(ctx, NULL, s, &d, NULL, report ? &one : NULL);
+        if (report && !status)
+            status = ctx->backend->wait(ctx, &one);
         if (report && !status)
             add_report(report, &one, q);
     }

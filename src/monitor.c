@@ -541,6 +541,9 @@ static ozg_status typed_monitor(ozg_context *ctx, ozg_shape *s, ozg_data *d, con
     status = check(&w, s, lines);
     if (!status && !result)
         status = ozg_fail(ctx, OZG_E_ARG, "argument %d (result) is NULL", NUMBER_RESULT);
+    if (!status && ctx->device_pointers)
+        status = ozg_fail(ctx, OZG_E_UNSUPPORTED,
+                          "the monitor reads matrices of the host; use a context with device_pointers = 0");
     if (status)
         return status;
     w.k = ozg_nothing_to_multiply(s, d) ? 0 : s->k;

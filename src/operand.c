@@ -140,6 +140,10 @@ ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type
     if (!status && acc.kind == OZG_BY_ACCURATE)
         status = ozg_fail(ctx, OZG_E_UNSUPPORTED,
                           "accurate scaling depends on both operands; prepare with another accuracy");
+    if (!status && !ctx->kernel)
+        status = ozg_fail(ctx, OZG_E_UNSUPPORTED,
+                          "the %s backend has no prepared operands; use ozg_plan_run() or OZG_BACKEND_CPU",
+                          ctx->backend->name);
     if (status)
         return status;
     op = calloc(1, sizeof *op);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "choose.h"
+#include "cpu/parts.h"
 #include "parallel.h"
 #include "plan.h"
 #include "scaling.h"
@@ -182,7 +183,7 @@ static size_t place(ozg_plan *plan)
     at += accurate ? ozg_round_up((entries + (size_t)s->m + (size_t)s->n) * sizeof(uint64_t), OZG_ALIGN) : 0;
     plan->scratch = at;
     plan->scratch_bytes =
-        ozg_round_up(plan->ctx->backend->scratch_bytes(kernel, complex_, plan->mt, plan->nt), OZG_ALIGN);
+        ozg_round_up(ozg_cpu_scratch_bytes(kernel, complex_, plan->mt, plan->nt), OZG_ALIGN);
     at += plan->scratch_bytes * (size_t)plan->threads;
     if (by_data && at < plan->sample + ozg_choose_bytes(s->type, s->m, s->n, s->k))
         at = plan->sample + ozg_choose_bytes(s->type, s->m, s->n, s->k);
@@ -329,11 +330,31 @@ ozg_status ozg_plan_settle(ozg_plan *plan, int nmod)
     return OZG_OK;
 }
 
+ozg_status ozg_plan_cpu(ozg_plan *plan)
+{
+    ozg_context *ctx = plan->ctx;
+    const int by_data = ozg_by_data(plan->shape.acc);
+    size_t least;
+
+    if (choose_kernel(plan))
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", plan->nmod);
+    plan->threads = worthwhile_threads(plan);
+    plan->workspace = cut_tiles(plan, ctx->memory_limit);
+    least = plan->workspace;
+    if (by_data && smallest_workspace(plan, &least))
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", OZG_NMOD_MAX);
+    if (plan->workspace < least)
+        plan->workspace = least;
+    if (plan->workspace > ctx->memory_limit)
+        return ozg_fail(ctx, OZG_E_WORKSPACE, "memory_limit is %zu bytes; this product needs at least %zu",
+                        ctx->memory_limit, by_data ? least : plan->workspace);
+    return OZG_OK;
+}
+
 ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shape, int prepared_a,
                          int prepared_b)
 {
     const int by_data = ozg_by_data(shape->acc);
-    size_t least;
     ozg_status status;
 
     plan->ctx = ctx;
@@ -347,25 +368,13 @@ ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shap
         return status;
     if (plan->nmod == 0)
         plan->nmod = ozg_type_single(shape->type) ? NMOD_USUAL / 2 : NMOD_USUAL;
-    if (choose_kernel(plan))
-        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", plan->nmod);
     if (shape->m > LINES_MAX || shape->n > LINES_MAX)
         return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds %lld rows and %lld columns; use at most 2^48",
                         (long long)shape->m, (long long)shape->n);
     if (by_data &&
         (shape->k > ELEMENTS_MAX || shape->m > ELEMENTS_MAX / shape->k || shape->n > ELEMENTS_MAX / shape->k))
         return ozg_fail(ctx, OZG_E_WORKSPACE, "no memory holds matrices of 2^52 elements");
-    plan->threads = worthwhile_threads(plan);
-    plan->workspace = cut_tiles(plan, ctx->memory_limit);
-    least = plan->workspace;
-    if (by_data && smallest_workspace(plan, &least))
-        return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", OZG_NMOD_MAX);
-    if (plan->workspace < least)
-        plan->workspace = least;
-    if (plan->workspace > ctx->memory_limit)
-        return ozg_fail(ctx, OZG_E_WORKSPACE, "memory_limit is %zu bytes; this product needs at least %zu",
-                        ctx->memory_limit, by_data ? least : plan->workspace);
-    return OZG_OK;
+    return ctx->backend->plan(plan);
 }
 
 /* ---- public ------------------------------------------------------------------------------------- */

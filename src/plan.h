@@ -15,22 +15,26 @@ struct ozg_plan {
     ozg_shape shape;
     int prepared_a, prepared_b;
     int nmod, width; /* canonical moduli; native and rounded: a guess until the data are known, and width 0 */
-    const ozg_rns *rns;
-    const ozg_kernel *kernel;
     int64_t rows, columns; /* of C: all, or those of a part (apart.h) */
     int64_t mt, nt, kt;    /* tile of C, and chunk of k */
+    size_t workspace;      /* bytes, with slack to align the caller's */
+    const ozg_rns *rns;
+    /* what follows is the CPU's */
+    const ozg_kernel *kernel; /* NULL on other devices */
     int threads;
     size_t scratch_bytes; /* of each thread */
-    size_t workspace;     /* bytes, with slack to align the caller's */
     /* what follows are places in the workspace */
     size_t lines_a, lines_b, index, far, shifts, sample, planes_a, planes_b, residues, floors, ceilings;
     size_t scratch;
 };
 
-/* ozg_plan_make() - decides. m, n, k > 0, the shape checked. Errors: OZG_E_UNSUPPORTED, OZG_E_WORKSPACE,
- * OZG_E_NOMEM. */
+/* ozg_plan_make() - decides, with the context's backend. m, n, k > 0, the shape checked. Errors:
+ * OZG_E_UNSUPPORTED, OZG_E_WORKSPACE, OZG_E_NOMEM. */
 ozg_status ozg_plan_make(ozg_plan *plan, ozg_context *ctx, const ozg_shape *shape, int prepared_a,
                          int prepared_b);
+
+/* ozg_plan_cpu() - the CPU's part of it: kernel, threads, tiles, workspace. */
+ozg_status ozg_plan_cpu(ozg_plan *plan);
 
 /*
  * ozg_plan_settle() - cuts the tiles again for nmod moduli and the plan's rows and columns, within the

@@ -31,7 +31,7 @@ static void clear(ozg_report *r, const ozg_context *ctx)
     memset(r, 0, sizeof *r);
     r->reason = "";
     r->backend = ctx->backend->name;
-    r->kernel = ctx->kernel->name;
+    r->kernel = ctx->kernel_name;
     r->scheme = "crt";
 }
 
@@ -160,25 +160,23 @@ static void largest_task(void *arg, int64_t j, int thread)
         ;
 }
 
-static double largest_entry(const ozg_shape *s, const ozg_data *data, int threads)
+uint64_t ozg_report_largest_entry(const ozg_shape *s, const ozg_data *data, int threads)
 {
     largest_job job = {s, data, 0};
-    uint64_t most;
-    double value;
 
     ozg_parallel(threads, s->n, largest_task, &job);
-    most = atomic_load(&job.most);
-    memcpy(&value, &most, 8);
-    return value;
+    return atomic_load(&job.most);
 }
 
-/* The one rounding: max(u |c|, 2^-1075), single 2^-150. */
-static double rounding_error(const ozg_shape *s, const ozg_data *data, int threads)
+/* The one rounding: max(u |c|, 2^-1075), single 2^-150. largest: bits of the largest |c|. */
+static double rounding_error(const ozg_shape *s, uint64_t largest)
 {
     const int single = ozg_type_single(s->type);
     const double tiny = single ? 0x1p-150 : DBL_TRUE_MIN;
-    const double error = (single ? 0x1p-24 : 0x1p-53) * largest_entry(s, data, threads);
+    double most, error;
 
+    memcpy(&most, &largest, 8);
+    error = (single ? 0x1p-24 : 0x1p-53) * most;
     return error > tiny ? error : tiny;
 }
 
@@ -204,38 +202,46 @@ static double promise(const ozg_shape *s)
 }
 
 static void set_bound(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
-                      const ozg_lines *b, ozg_repairs *repairs)
+                      const ozg_lines *b, const ozg_findings *found)
 {
     const ozg_shape *s = &plan->shape;
     const int c = ozg_bound_unit(ozg_dot_length(s->type, s->k)), kind = s->acc.kind;
-    const extremes xa = extremes_of(a, c), xb = extremes_of(b, c);
     double error = 0;
 
-    if (kind == OZG_BY_NATIVE)
-        error = largest_tested(atomic_load(&repairs->largest)) * ENLARGE;
-    else if (kind != OZG_BY_ROUNDED)
+    if (kind == OZG_BY_NATIVE) {
+        error = largest_tested(found->largest) * ENLARGE;
+    } else if (kind != OZG_BY_ROUNDED) {
+        const extremes xa = extremes_of(a, c), xb = extremes_of(b, c);
+
         error = largest_error(&xa, &xb, ozg_dot_length(s->type, s->k));
-    r->bound = (times_alpha(data, error) + rounding_error(s, data, plan->threads)) * ENLARGE;
+    }
+    r->bound = (times_alpha(data, error) + rounding_error(s, found->largest_entry)) * ENLARGE;
     r->bound_relative = promise(s);
 }
 
-void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s, const ozg_data *data,
-                       const char *reason)
+int ozg_report_rounds(const ozg_shape *s, const ozg_data *data)
 {
     const int beta_0 = ozg_is_zero(data->beta[0]) && ozg_is_zero(data->beta[1]);
     const int beta_1 = data->beta[0] == 1 && ozg_is_zero(data->beta[1]);
+
+    return s->m > 0 && s->n > 0 && !beta_0 && !beta_1;
+}
+
+void ozg_report_scaled(ozg_report *r, const ozg_context *ctx, const ozg_shape *s, int rounds,
+                       uint64_t largest_entry, const char *reason)
+{
     fenv_t caller;
 
     ozg_report_nothing(r, ctx, reason);
-    if (s->m == 0 || s->n == 0 || beta_0 || beta_1)
+    if (!rounds)
         return;
     fegetenv(&caller);
     fesetenv(FE_DFL_ENV);
-    r->bound = rounding_error(s, data, 1) * ENLARGE;
+    r->bound = rounding_error(s, largest_entry) * ENLARGE;
     fesetenv(&caller);
 }
 
-static int is_exact(const ozg_lines *l)
+int ozg_report_exact(const ozg_lines *l)
 {
     uint32_t inexact = 0;
 
@@ -249,22 +255,22 @@ static int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-void ozg_report_part(ozg_report *r, const ozg_plan *plan, const ozg_lines *a, const ozg_lines *b,
-                     double *products)
+void ozg_report_part(ozg_report *r, const ozg_plan *plan, int exact, double *products)
 {
     const ozg_shape *s = &plan->shape;
     const double share = (double)plan->rows / (double)s->m * ((double)plan->columns / (double)s->n);
 
     *products += ozg_plan_planes(s->type, s->acc, plan->rns->nmod) * share;
     r->emulated = 1;
-    r->kernel = plan->kernel->name;
+    if (plan->kernel)
+        r->kernel = plan->kernel->name;
     r->moduli = (int)max64(r->moduli, plan->nmod);
     r->width = (int)max64(r->width, plan->width);
     r->products = (int)ceil(*products - 0x1p-20); /* more than the roundings of the shares */
     r->tiles += ((plan->rows - 1) / plan->mt + 1) * ((plan->columns - 1) / plan->nt + 1);
     r->k_chunks = max64(r->k_chunks, (s->k - 1) / plan->kt + 1);
     r->workspace_bytes = plan->workspace;
-    r->exact &= is_exact(a) && is_exact(b);
+    r->exact &= exact;
 }
 
 void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
@@ -294,17 +300,14 @@ void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *d
 }
 
 void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
-                        const ozg_lines *b, ozg_repairs *repairs)
+                        const ozg_lines *b, const ozg_findings *found)
 {
-    const double repair = 1e-9 * (double)atomic_load(&repairs->nanoseconds) / plan->threads;
     fenv_t caller;
 
-    r->tested = atomic_load(&repairs->tested);
-    r->repaired = atomic_load(&repairs->repaired);
-    r->seconds_repair = repair < r->seconds_reconstruct ? repair : r->seconds_reconstruct;
-    r->seconds_reconstruct -= r->seconds_repair;
+    r->tested = found->tested;
+    r->repaired = found->repaired;
     fegetenv(&caller); /* the caller's rounding mode must not shrink a bound */
     fesetenv(FE_DFL_ENV);
-    set_bound(r, plan, data, a, b, repairs);
+    set_bound(r, plan, data, a, b, found);
     fesetenv(&caller);
 }

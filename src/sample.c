@@ -12,17 +12,6 @@
 #include "sample.h"
 #include "scaling.h"
 
-/* Part of the definition of native results. */
-#define SAMPLE_LEAST                                                                                         \
-    16 /* lines of a side, fewer only if there are fewer; else a sixteenth of all, at most 32 */
-
-int64_t ozg_sample_lines(int64_t count)
-{
-    const int64_t wanted = count / 16 < SAMPLE_LEAST ? SAMPLE_LEAST : count / 16;
-
-    return wanted > OZG_SAMPLE_LINES ? OZG_SAMPLE_LINES : wanted < count ? wanted : count;
-}
-
 /* Elements of a piece. */
 static int64_t piece_of(char type, int64_t k)
 {
@@ -74,8 +63,7 @@ static void choose_lines(ozg_side *z)
     for (int64_t i = 0; i < all->count && n < wanted; i++) {
         if (all->e[i] == OZG_E_NONE)
             continue;
-        /* number q of `wanted` is the line number floor(q present / wanted) of those present */
-        if (present <= wanted || seen == n * present / wanted)
+        if (seen == ozg_sample_number(n, present, wanted))
             z->index[n++] = i;
         seen++;
     }
@@ -290,10 +278,10 @@ static void pair_task(void *arg, int64_t i, int thread)
         int64_t sums[2][2] = {{0, 0}, {0, 0}};
 
         add_pair(z, (int)i, j, sums);
-        raise_terms(z, (int)i, j, z->term[i][j]);
+        raise_terms(z, (int)i, j, z->pair[i][j].term);
         for (int part = 0; part < 2; part++) { /* value: two's complement until all pieces are added */
-            z->value[i][j][part] += (uint64_t)sums[part][0];
-            z->magnitude[i][j][part] += (uint64_t)sums[part][1];
+            z->pair[i][j].value[part] += (uint64_t)sums[part][0];
+            z->pair[i][j].magnitude[part] += (uint64_t)sums[part][1];
         }
     }
 }
@@ -302,12 +290,9 @@ void ozg_sample_pairs(ozg_sample *z)
 {
     const int64_t k = z->a.all->k;
 
-    for (int i = 0; i < z->a.lines.count; i++) {
-        memset(z->value[i], 0, (size_t)z->b.lines.count * sizeof *z->value[i]);
-        memset(z->magnitude[i], 0, (size_t)z->b.lines.count * sizeof *z->magnitude[i]);
+    for (int i = 0; i < z->a.lines.count; i++)
         for (int j = 0; j < z->b.lines.count; j++)
-            z->term[i][j][0] = z->term[i][j][1] = 2 * OZG_SAMPLE_ZERO;
-    }
+            z->pair[i][j] = (ozg_pair){{0, 0}, {0, 0}, {2 * OZG_SAMPLE_ZERO, 2 * OZG_SAMPLE_ZERO}};
     for (int64_t p = 0; p < k; p += z->piece) {
         const int64_t count = k - p < z->piece ? k - p : z->piece;
 
@@ -320,7 +305,7 @@ void ozg_sample_pairs(ozg_sample *z)
     for (int i = 0; i < z->a.lines.count; i++)
         for (int j = 0; j < z->b.lines.count; j++)
             for (int part = 0; part < 2; part++)
-                z->value[i][j][part] = absolute((int64_t)z->value[i][j][part]);
+                z->pair[i][j].value[part] = absolute((int64_t)z->pair[i][j].value[part]);
 }
 
 /* ---- the cost of s moduli ----------------------------------------------------------------------- */
@@ -381,44 +366,6 @@ void ozg_sample_residuals(ozg_sample *z, int sides, int s)
                               &job.side[of_b]->rmax[q]);
 }
 
-/*
- * |AB| of a pair is about *z 2^(e_i + e_j - 31 + *q): by the sum, and where that has no bits left, by the
- * largest term. z < 2^47.
- */
-void ozg_sample_value(const ozg_sample *s, int i, int j, int part, uint64_t *z, int32_t *q)
-{
-    const int c = ozg_bound_unit(s->st->length);
-
-    *z = s->value[i][j][part] >> c;
-    *q = c;
-    if (s->value[i][j][part] >> 8 || s->term[i][j][part] < OZG_SAMPLE_ZERO)
-        return;
-    *z = 1 << 20;
-    *q = s->term[i][j][part] - 1 + OZG_SAMPLE_FLOOR - 20;
-}
-
-/*
- * Does native grade fail for the pair? As passes_native() of the reconstruct stage, with an estimate of c^.
- */
-static int pair_fails(const ozg_sample *z, int i, int j, uint64_t bound, int32_t least)
-{
-    const int single = z->st->scalars.single, complex_ = z->st->scalars.complex_,
-              c = ozg_bound_unit(z->st->length);
-    const uint32_t f = ozg_native_factor(z->st->k);
-    int fails = 0;
-
-    for (int part = 0; part <= complex_; part++) {
-        uint64_t value;
-        int32_t q;
-
-        ozg_sample_value(z, i, j, part, &value, &q); /* c^ = value 2^(least + most - 31 + q) */
-        fails |= !ozg_bound_passes(bound, f, (uint32_t)(z->magnitude[i][j][part] >> c), single, complex_, c,
-                                   least) &&
-                 !ozg_bound_passes_value(bound, f, value, least - OZG_SAMPLE_FLOOR + q, single, c, 0);
-    }
-    return fails;
-}
-
 uint64_t ozg_sample_fails(const ozg_sample *z, uint64_t enough, uint32_t row[OZG_SAMPLE_LINES])
 {
     uint64_t fails = 0;
@@ -428,11 +375,26 @@ uint64_t ozg_sample_fails(const ozg_sample *z, uint64_t enough, uint32_t row[OZG
         for (int j = 0; j < z->b.lines.count; j++) {
             const ozg_factors a = ozg_factors_of(&z->a.lines, i), b = ozg_factors_of(&z->b.lines, j);
 
-            row[i] |= (uint32_t)pair_fails(z, i, j, ozg_bound(&a, &b), a.w < b.w ? a.w : b.w) << j;
+            row[i] |= (uint32_t)ozg_pair_fails(&z->rule, &z->pair[i][j], &a, &b) << j;
         }
         fails += (uint64_t)ozg_bit_count(row[i]);
     }
     return fails;
+}
+
+static ozg_rule rule_of(const ozg_stage *st)
+{
+    ozg_rule r;
+
+    r.native = st->kind == OZG_BY_NATIVE;
+    r.single = st->scalars.single;
+    r.complex_ = st->scalars.complex_;
+    r.c = ozg_bound_unit(st->length);
+    r.least = ozg_scaling_least(st->length);
+    r.factor = ozg_native_factor(st->k);
+    r.k = st->k;
+    r.rate = st->kernel->rate;
+    return r;
 }
 
 ozg_sample *ozg_sample_open(const ozg_stage *st, const ozg_lines *a, const ozg_lines *b, void *memory)
@@ -441,6 +403,7 @@ ozg_sample *ozg_sample_open(const ozg_stage *st, const ozg_lines *a, const ozg_l
     unsigned char *rest = (unsigned char *)memory + (sizeof *z + 63) / 64 * 64;
 
     z->st = st;
+    z->rule = rule_of(st);
     z->piece = piece_of(a->view.type, a->k);
     open_side(&z->a, a, z->piece, st->threads, &rest);
     open_side(&z->b, b, z->piece, st->threads, &rest);

@@ -8,14 +8,10 @@
 #ifndef OZG_SAMPLE_H
 #define OZG_SAMPLE_H
 
-#include "apart.h"
 #include "backend.h"
+#include "decide.h"
 
 #define OZG_SAMPLE_PIECE 8192 /* components of a line that are looked at together; an even number */
-
-#define OZG_SAMPLE_FLOOR 31 /* bits of the sampled elements */
-
-#define OZG_SAMPLE_ZERO (INT16_MIN / 2) /* exponent of 0, below all others */
 
 /* The sampled lines of one operand. */
 typedef struct ozg_side {
@@ -40,20 +36,12 @@ typedef struct ozg_side {
 
 typedef struct ozg_sample {
     const ozg_stage *st;
+    ozg_rule rule;
     ozg_side a, b;
     int64_t piece; /* elements */
-    /*
-     * Of each pair and component: L of ozg_bound_passes() times 2^c, |sum x y| about in units of
-     * 2^(e_i + e_j - 31), and the largest exponent of a term, less e_i + e_j.
-     */
-    uint64_t magnitude[OZG_SAMPLE_LINES][OZG_SAMPLE_LINES][2], value[OZG_SAMPLE_LINES][OZG_SAMPLE_LINES][2];
-    int16_t term[OZG_SAMPLE_LINES][OZG_SAMPLE_LINES][2];
-    ozg_fails fails;  /* native: of each s that was looked at */
-    uint64_t repairs; /* what cost() expects of the pairs, times OZG_COST_UNIT */
+    ozg_pair pair[OZG_SAMPLE_LINES][OZG_SAMPLE_LINES];
+    ozg_fails fails; /* of each s that was looked at */
 } ozg_sample;
-
-/* ozg_sample_lines() - how many of `count` lines the sample takes at most. */
-int64_t ozg_sample_lines(int64_t count);
 
 /*
  * ozg_sample_open() - chooses the lines and copies what is known of them, with the shifts of their views.
@@ -79,12 +67,6 @@ void ozg_sample_pairs(ozg_sample *z);
 /* ozg_sample_residuals() - D of the lines of one side or both for s moduli, and the norms of what is then
  * rounded away. */
 void ozg_sample_residuals(ozg_sample *z, int sides, int s);
-
-/*
- * ozg_sample_value() - |AB| of a pair is about *z 2^(e_i + e_j - 31 + *q): by the sum, and where that has no
- * bits left, by the largest term. z < 2^47.
- */
-void ozg_sample_value(const ozg_sample *s, int i, int j, int part, uint64_t *z, int32_t *q);
 
 /*
  * ozg_sample_fails() - bit j of row[i]: the pair fails for the D that is set. Returns how many do; rows after

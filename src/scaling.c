@@ -14,11 +14,7 @@ void ozg_scaling_fixed(ozg_lines *lines, int width)
 /* The largest g with 4^g n <= Q(s), n > 0. */
 static int largest_power(uint64_t n, const ozg_moduli_set *set)
 {
-    const int bits = ozg_bit_length(n), room = set->most_bits - bits; /* 2^(bits - 1) <= n < 2^bits */
-    const int fits = n << (64 - bits) <= set->most_top;               /* 2^room n <= Q */
-    const int power = fits ? room : room - 1;                         /* the largest r with 2^r n <= Q */
-
-    return power >= 0 ? power / 2 : -1;
+    return ozg_power_of_four(n, set->most_bits, set->most_top);
 }
 
 int ozg_scaling_norm(ozg_lines *lines, int s, uint64_t length)

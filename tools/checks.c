@@ -47,9 +47,9 @@ static const int table2_width[11][4] = {{9, 8, 7, 6},     {17, 16, 15, 14}, {25,
                                         {56, 55, 54, 53}, {64, 63, 62, 61}, {71, 70, 69, 68},
                                         {79, 78, 77, 76}, {86, 85, 84, 83}};
 
-static enum outcome check_table2(int number, struct note *note)
+static enum outcome check_table2(const ozg_config *on, int number, struct note *note)
 {
-    (void)number;
+    (void)on, (void)number;
     for (int i = 0; i < 11; i++)
         for (int j = 0; j < 4; j++) {
             int s = 4 + 2 * i, t = ozg_width_of_moduli('d', table2_k[j], s);
@@ -61,10 +61,10 @@ static enum outcome check_table2(int number, struct note *note)
     return PASSED;
 }
 
-static enum outcome check_moduli(int number, struct note *note)
+static enum outcome check_moduli(const ozg_config *on, int number, struct note *note)
 {
     static const int64_t ks[] = {1, 2, 3, 100, 4096, 131072, 131073, INT64_C(1) << 33};
-    (void)number;
+    (void)on, (void)number;
     for (const char *type = "sdcz"; *type; type++)
         for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++)
             for (int s = 2; s <= 49; s++) {
@@ -87,16 +87,43 @@ static enum outcome check_moduli(int number, struct note *note)
 /* ---- equal bits --------------------------------------------------------------------------------- */
 
 /* open_context() - fail() is right here: without a context there is nothing to check. */
-static ozg_context *open_context(const char *kernel, int threads, size_t memory)
+static ozg_context *open_context(const ozg_config *on, const char *kernel, int threads, size_t memory)
 {
     ozg_context *ctx;
-    ozg_config config;
-    check_status(ozg_config_init(&config), NULL);
+    ozg_config config = *on;
     config.kernel = kernel;
     config.threads = threads;
     config.memory_limit = memory;
     check_status(ozg_create(&ctx, &config), NULL);
     return ctx;
+}
+
+/* open_reference() - the plain C stages on the CPU, which define the result. */
+static ozg_context *open_reference(void)
+{
+    ozg_config config;
+    check_status(ozg_config_init(&config), NULL);
+    config.backend = OZG_BACKEND_CPU;
+    return open_context(&config, "ref", 0, 0);
+}
+
+const char *check_kernel_name(const ozg_config *on, int number)
+{
+    static const char *const cuda[] = {"cuda-wgmma", "cuda-mma"};
+    ozg_config config = *on;
+    ozg_context *ctx;
+    int present = 0;
+    if (on->backend != OZG_BACKEND_CUDA)
+        return ozg_kernel_name(number + 1) ? ozg_kernel_name(number) : NULL; /* the last is ref */
+    for (size_t i = 0; i < sizeof cuda / sizeof cuda[0]; i++) {
+        config.kernel = cuda[i];
+        if (ozg_create(&ctx, &config) != OZG_OK)
+            continue;
+        ozg_destroy(ctx);
+        if (present++ == number)
+            return cuda[i];
+    }
+    return NULL;
 }
 
 /* same_bits() - do two contexts give the same bits for this sample? */
@@ -120,10 +147,10 @@ static const int64_t shapes[][3] = {{1, 1, 1},   {3, 1, 2},    {1, 9, 70},   {8,
                                     {17, 5, 33}, {33, 31, 65}, {70, 34, 129}};
 static const char ops[][3] = {"NN", "TN", "NT", "CC", "CN", "NC"};
 
-static enum outcome check_kernel(int number, struct note *note)
+static enum outcome check_kernel(const ozg_config *on, int number, struct note *note)
 {
-    const char *kernel = ozg_kernel_name(number);
-    ozg_context *fast = open_context(kernel, 0, 0), *ref = open_context("ref", 0, 0);
+    const char *kernel = check_kernel_name(on, number);
+    ozg_context *fast = open_context(on, kernel, 0, 0), *ref = open_reference();
     int count = 0, moduli[] = {2, 8, 15, 16, 24, 49};
     enum outcome result = PASSED;
     for (const char *type = "sdcz"; *type && result == PASSED; type++)
@@ -144,15 +171,19 @@ static enum outcome check_kernel(int number, struct note *note)
     return result;
 }
 
-static enum outcome check_threads(int number, struct note *note)
+static enum outcome check_threads(const ozg_config *on, int number, struct note *note)
 {
     static const int threads[] = {2, 3, 16};
     enum outcome result = PASSED;
     (void)number;
+    if (on->backend == OZG_BACKEND_CUDA) {
+        say(note, "a matter of the CPU");
+        return LEFT_OUT;
+    }
     for (size_t i = 0; i < 3 && result == PASSED; i++)
         for (const char *type = "sdcz"; *type && result == PASSED; type++) {
             struct sample s = {*type, 'N', 'T', 190, 150, 260, KIND_UNIFORM, 1, ozg_moduli(16)};
-            ozg_context *one = open_context(NULL, 1, 0), *many = open_context(NULL, threads[i], 0);
+            ozg_context *one = open_context(on, NULL, 1, 0), *many = open_context(on, NULL, threads[i], 0);
             result = same_bits(one, many, &s, note);
             ozg_destroy(one);
             ozg_destroy(many);
@@ -162,29 +193,31 @@ static enum outcome check_threads(int number, struct note *note)
     return result;
 }
 
-static enum outcome check_tiles(int number, struct note *note)
+static enum outcome check_tiles(const ozg_config *on, int number, struct note *note)
 {
+    const int megabytes = on->backend == OZG_BACKEND_CUDA ? 16 : 4; /* a tile on a GPU is larger */
+    const size_t memory = (size_t)megabytes << 20;
     enum outcome result = PASSED;
     (void)number;
     for (const char *type = "sdcz"; *type && result == PASSED; type++) {
         struct sample s = {*type, 'N', 'N', 300, 280, 260, KIND_UNIFORM, 1, ozg_moduli(16)};
-        ozg_context *whole = open_context(NULL, 0, 0), *tiled = open_context(NULL, 0, (size_t)4 << 20);
+        ozg_context *whole = open_context(on, NULL, 0, 0), *tiled = open_context(on, NULL, 0, memory);
         result = same_bits(whole, tiled, &s, note);
         ozg_destroy(whole);
         ozg_destroy(tiled);
     }
     if (result == PASSED)
-        say(note, "a limit of 4 MB gives the same bits as none");
+        say(note, "a limit of %d MB gives the same bits as none", megabytes);
     return result;
 }
 
 /* ---- right values ------------------------------------------------------------------------------- */
 
-static enum outcome check_integers(int number, struct note *note)
+static enum outcome check_integers(const ozg_config *on, int number, struct note *note)
 {
     enum { M = 13, N = 11, K = 200 };
     static double a[M * K], b[K * N], c[M * N];
-    ozg_context *ctx = open_context(NULL, 0, 0);
+    ozg_context *ctx = open_context(on, NULL, 0, 0);
     enum outcome result = PASSED;
     (void)number;
     for (int i = 0; i < M * K; i++)
@@ -221,10 +254,10 @@ static void plain(const struct matrix *a, const struct matrix *b, double *c)
         }
 }
 
-static enum outcome check_special(int number, struct note *note)
+static enum outcome check_special(const ozg_config *on, int number, struct note *note)
 {
     enum outcome result = PASSED;
-    ozg_context *ctx = open_context(NULL, 0, 0);
+    ozg_context *ctx = open_context(on, NULL, 0, 0);
     (void)number;
     for (int64_t k = 1; k <= 8 && result == PASSED; k++) {
         struct sample s = {'d', 'N', 'N', 60, 60, k, KIND_SPECIAL, 0, ozg_moduli(8)};
@@ -246,7 +279,7 @@ static enum outcome check_special(int number, struct note *note)
     return result;
 }
 
-static enum outcome check_reference(int number, struct note *note)
+static enum outcome check_reference(const ozg_config *on, int number, struct note *note)
 {
     enum outcome result = PASSED;
     int count = 0;
@@ -255,7 +288,7 @@ static enum outcome check_reference(int number, struct note *note)
         say(note, "%s", reference_missing);
         return LEFT_OUT;
     }
-    ozg_context *ctx = open_context(NULL, 0, 0);
+    ozg_context *ctx = open_context(on, NULL, 0, 0);
     for (const char *type = "sdcz"; *type; type++)
         for (int kind = 0; kind < KIND_SPECIAL && result == PASSED; kind++, count++) {
             struct sample s = golden_sample(*type, (enum kind)kind, 0);
@@ -290,10 +323,10 @@ static const struct golden {
     {'z', UINT64_C(0x7cd49dbf544a922f), UINT64_C(0x8f1947a7722009d1)},
 };
 
-static enum outcome check_golden(int number, struct note *note)
+static enum outcome check_golden(const ozg_config *on, int number, struct note *note)
 {
     enum outcome result = PASSED;
-    ozg_context *ctx = open_context(NULL, 0, 0);
+    ozg_context *ctx = open_context(on, NULL, 0, 0);
     (void)number;
     for (size_t g = 0; g < 4 && result == PASSED; g++) {
         uint64_t hash[2] = {hash_start, hash_start};

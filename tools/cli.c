@@ -125,6 +125,17 @@ const char *parse_kernel(const char *name, const char *what)
     fail("%s is '%s': give one that this machine can run: %s", what, name, names);
 }
 
+void parse_backend(const char *text, ozg_config *config)
+{
+    if (strcmp(text, "cpu") == 0)
+        config->backend = OZG_BACKEND_CPU;
+    else if (strcmp(text, "cuda") == 0 || strncmp(text, "cuda:", 5) == 0) {
+        config->backend = OZG_BACKEND_CUDA;
+        config->device = text[4] ? (int)parse_int(text + 5, "--backend cuda:N", 0, 1023) : 0;
+    } else
+        fail("--backend is '%s': give cpu, cuda or cuda:N", text);
+}
+
 struct scalar parse_scalar(const char *text, const char *what)
 {
     struct scalar s = {{0, 0}, {0, 0}};

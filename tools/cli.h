@@ -53,6 +53,9 @@ int parse_list(const char *text, const char *what, int64_t lo, int64_t hi, int *
 /* parse_kernel() - the name of a micro-kernel of this machine, as it is. */
 const char *parse_kernel(const char *name, const char *what);
 
+/* parse_backend() - "cpu", "cuda" or "cuda:N" into backend and device; fail() for anything else. */
+void parse_backend(const char *text, ozg_config *config);
+
 /* A scalar of a product, kept as double and as float: each is the text rounded once. */
 struct scalar {
     double d[2];

@@ -24,6 +24,7 @@ enum {
     KEY_PLOT,
     KEY_SEED,
     KEY_BLAS,
+    KEY_BACKEND,
     KEY_THREADS,
     KEY_KERNEL,
     KEY_JSON
@@ -45,6 +46,7 @@ static const struct argp_option options[] = {
     {NULL, 'k', "K", 0, "inner dimension (default: 4096; grades 1024)", 0},
     {"seed", KEY_SEED, "S", 0, "seed of the random matrices (default: 42)", 0},
     {"blas", KEY_BLAS, "FILE", 0, "the native BLAS (default: libblas.so.3, then OpenBLAS)", 0},
+    {"backend", KEY_BACKEND, "NAME", 0, "of the emulation: cpu (default), cuda, or cuda:1 for the second GPU", 0},
     {"threads", KEY_THREADS, "N", 0, "CPU threads of the emulation", 0},
     {"kernel", KEY_KERNEL, "NAME", 0, "CPU micro-kernel", 0},
     {"json", KEY_JSON, NULL, 0, "print as JSON", 0},
@@ -129,6 +131,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case KEY_THREADS:
         q->config.threads = (int)parse_int(arg, "--threads", 1, 4096);
+        break;
+    case KEY_BACKEND:
+        parse_backend(arg, &q->config);
         break;
     case KEY_KERNEL:
         q->config.kernel = parse_kernel(arg, "--kernel");

@@ -12,9 +12,17 @@
 #include "progress.h"
 #include "table.h"
 
-enum { KEY_JSON = 256 };
+enum { KEY_JSON = 256, KEY_BACKEND };
 
-static const struct argp_option options[] = {{"json", KEY_JSON, NULL, 0, "print as JSON", 0}, {0}};
+static const struct argp_option options[] = {
+    {"backend", KEY_BACKEND, "NAME", 0, "cpu (default), cuda, or cuda:1 for the second GPU", 0},
+    {"json", KEY_JSON, NULL, 0, "print as JSON", 0},
+    {0}};
+
+struct command {
+    ozg_config config;
+    int json;
+};
 
 static const char doc[] =
     "Check in seconds that the library gives the right bits on this machine.\v"
@@ -23,13 +31,16 @@ static const char doc[] =
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    int *json = state->input;
+    struct command *q = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         quiet_argp(state);
         break;
+    case KEY_BACKEND:
+        parse_backend(arg, &q->config);
+        break;
     case KEY_JSON:
-        *json = 1;
+        q->json = 1;
         break;
     case ARGP_KEY_ARG:
         fail("check takes no '%s': leave it out", arg);
@@ -40,15 +51,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* run_one() - add the row of one check; returns whether it failed. */
-static int run_one(const struct check *check, int number, json_t *rows)
+static int run_one(const ozg_config *on, const struct check *check, int number, json_t *rows)
 {
     static const char *const words[] = {"FAIL", "pass", "left out"};
     char name[64];
     struct note note = {""};
     double start = seconds_now();
     snprintf(name, sizeof name, "%s%s%s", check->name, check->each_kernel ? " " : "",
-             check->each_kernel ? ozg_kernel_name(number) : "");
-    enum outcome outcome = check->run(number, &note);
+             check->each_kernel ? check_kernel_name(on, number) : "");
+    enum outcome outcome = check->run(on, number, &note);
     json_t *row = json_pack("{s:s, s:s}", "check", name, "result", words[outcome]);
     json_object_set_new(row, "seconds", json_number(seconds_now() - start));
     json_object_set_new(row, "detail", json_text(note.text));
@@ -56,11 +67,11 @@ static int run_one(const struct check *check, int number, json_t *rows)
     return outcome == FAILED;
 }
 
-/* fast_kernels() - how many there are before ref, the last. */
-static int fast_kernels(void)
+/* kernels_of() - how many kernels of the backend are checked. */
+static int kernels_of(const ozg_config *on)
 {
     int n = 0;
-    while (ozg_kernel_name(n + 1))
+    while (check_kernel_name(on, n))
         n++;
     return n;
 }
@@ -71,19 +82,22 @@ int cmd_check(int argc, char **argv)
                                             {"result", "result", NULL},
                                             {"seconds", "time (s)", "%.2f"},
                                             {"detail", "detail", NULL}};
-    int json = 0, failed = 0;
+    struct command q = {.json = 0};
+    int failed = 0;
     struct progress bar;
     json_t *rows = json_array();
-    command_parse("check", options, parse, "", doc, argc, argv, &json);
+    check_status(ozg_config_init(&q.config), NULL);
+    q.config.backend = OZG_BACKEND_CPU;
+    command_parse("check", options, parse, "", doc, argc, argv, &q);
     progress_begin(&bar, check_count);
     for (int i = 0; i < check_count; i++) {
         progress_step(&bar, i > 0, checks[i].name);
-        int times = checks[i].each_kernel ? fast_kernels() : 1;
+        int times = checks[i].each_kernel ? kernels_of(&q.config) : 1;
         for (int n = 0; n < times; n++)
-            failed += run_one(&checks[i], n, rows);
+            failed += run_one(&q.config, &checks[i], n, rows);
     }
     progress_end(&bar);
-    if (json)
+    if (q.json)
         print_json(
             json_pack("{s:s, s:b, s:o}", "version", ozg_version(), "passed", failed == 0, "checks", rows));
     else {

@@ -24,6 +24,7 @@ enum {
     KEY_ALPHA,
     KEY_BETA,
     KEY_C,
+    KEY_BACKEND,
     KEY_THREADS,
     KEY_MEMORY,
     KEY_KERNEL,
@@ -42,6 +43,7 @@ static const struct argp_option options[] = {
     {"c", KEY_C, "FILE", 0, "the matrix C of alpha op(A) op(B) + beta C", 0},
     {"type", KEY_TYPE, "d|s|z|c", 0,
      "compute in double, float, complex double, complex float (default: as the files need)", 0},
+    {"backend", KEY_BACKEND, "NAME", 0, "cpu (default), cuda, or cuda:1 for the second GPU", 0},
     {"threads", KEY_THREADS, "N", 0, "CPU threads (default: as OpenMP says)", 0},
     {"memory", KEY_MEMORY, "SIZE", 0,
      "workspace at most, such as 512M (default: a quarter of the free memory)", 0},
@@ -108,6 +110,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case KEY_MEMORY:
         q->config.memory_limit = parse_bytes(arg, "--memory");
+        break;
+    case KEY_BACKEND:
+        parse_backend(arg, &q->config);
         break;
     case KEY_KERNEL:
         q->config.kernel = parse_kernel(arg, "--kernel");

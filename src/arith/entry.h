@@ -106,8 +106,8 @@ OZG_INLINE void ozg_sum_old(ozg_sum *sum, ozg_scalar s, int negate, uint64_t bit
     }
 }
 
-/* The one rounding. An exact zero is +0. */
-OZG_INLINE uint64_t ozg_sum_finish(const ozg_sum *sum, int single)
+/* The bits of a sum that is infinite or NaN; else 0. */
+OZG_INLINE uint64_t ozg_sum_special(const ozg_sum *sum, int single)
 {
     const uint64_t inf = single ? UINT64_C(0x7f800000) : OZG_F64_INF,
                    sign = single ? UINT64_C(1) << 31 : OZG_F64_SIGN;
@@ -116,7 +116,22 @@ OZG_INLINE uint64_t ozg_sum_finish(const ozg_sum *sum, int single)
         return single ? UINT64_C(0x7fc00000) : OZG_F64_NAN;
     if (sum->plus_inf || sum->minus_inf)
         return sum->minus_inf ? sign | inf : inf;
-    return sum->count ? ozg_sum_round(single, sum->t, sum->count) : 0;
+    return 0;
+}
+
+/* The one rounding, in acc (ozg_sum_round_in()). An exact zero is +0. */
+OZG_INLINE uint64_t ozg_sum_finish_in(uint64_t *acc, const ozg_sum *sum, int single)
+{
+    const uint64_t special = ozg_sum_special(sum, single);
+
+    return special || !sum->count ? special : ozg_sum_round_in(acc, single, sum->t, sum->count);
+}
+
+OZG_INLINE uint64_t ozg_sum_finish(const ozg_sum *sum, int single)
+{
+    uint64_t acc[OZG_SUM_WORDS];
+
+    return ozg_sum_finish_in(acc, sum, single);
 }
 
 /* C[index] as it is, where beta lets it be read, else 0; old[1]: its imaginary part. */
@@ -130,23 +145,38 @@ OZG_INLINE void ozg_entry_old(const ozg_scalars *s, const void *c, int64_t index
 }
 
 /*
- * ozg_entry_component() - RN of component `part` of alpha v + beta old:
+ * ozg_entry_sum() - component `part` of alpha v + beta old:
  *     Re = alpha_r v_r - alpha_i v_i + beta_r old_r - beta_i old_i
  *     Im = alpha_r v_i + alpha_i v_r + beta_r old_i + beta_i old_r
  */
-OZG_INLINE uint64_t ozg_entry_component(const ozg_scalars *s, int part, const ozg_value *v,
-                                           const uint64_t old[2])
+OZG_INLINE void ozg_entry_sum(ozg_sum *sum, const ozg_scalars *s, int part, const ozg_value *v,
+                                 const uint64_t old[2])
+{
+    sum->count = sum->plus_inf = sum->minus_inf = sum->nan = sum->zeros = sum->negative_zeros = 0;
+    ozg_sum_value(sum, s->alpha[0], 0, &v[part]);
+    ozg_sum_old(sum, s->beta[0], 0, old[part]);
+    if (s->complex_) {
+        ozg_sum_value(sum, s->alpha[1], !part, &v[!part]);
+        ozg_sum_old(sum, s->beta[1], !part, old[!part]);
+    }
+}
+
+/* ozg_entry_component() - RN of it. */
+OZG_INLINE uint64_t ozg_entry_component_in(uint64_t *acc, const ozg_scalars *s, int part, const ozg_value *v,
+                                              const uint64_t old[2])
 {
     ozg_sum sum;
 
-    sum.count = sum.plus_inf = sum.minus_inf = sum.nan = sum.zeros = sum.negative_zeros = 0;
-    ozg_sum_value(&sum, s->alpha[0], 0, &v[part]);
-    ozg_sum_old(&sum, s->beta[0], 0, old[part]);
-    if (s->complex_) {
-        ozg_sum_value(&sum, s->alpha[1], !part, &v[!part]);
-        ozg_sum_old(&sum, s->beta[1], !part, old[!part]);
-    }
-    return ozg_sum_finish(&sum, s->single);
+    ozg_entry_sum(&sum, s, part, v, old);
+    return ozg_sum_finish_in(acc, &sum, s->single);
+}
+
+OZG_INLINE uint64_t ozg_entry_component(const ozg_scalars *s, int part, const ozg_value *v,
+                                           const uint64_t old[2])
+{
+    uint64_t acc[OZG_SUM_WORDS];
+
+    return ozg_entry_component_in(acc, s, part, v, old);
 }
 
 /* C[index] := these bits. */

@@ -155,14 +155,17 @@ OZG_INLINE int ozg_exact_value(const ozg_exact *acc, ozg_value *v)
 #define OZG_EXACT_SUM_LOWEST (-3264) /* -64 * 51 */
 #define OZG_EXACT_SUM_WORDS  ((3264 + 3200) / 64 + 2)
 
-typedef struct ozg_exact_sum {
-    uint64_t w[OZG_EXACT_SUM_WORDS]; /* two's complement, in units of 2^OZG_EXACT_SUM_LOWEST */
-} ozg_exact_sum;
+typedef struct ozg_exact_work {
+    uint64_t sum[OZG_EXACT_SUM_WORDS]; /* two's complement, in units of 2^OZG_EXACT_SUM_LOWEST */
+    uint64_t w[OZG_EXACT_WORDS + 1];
+} ozg_exact_work;
+
+#define OZG_EXACT_WORK OZG_SUM_WORDS /* words: at least those of ozg_exact_work */
 
 /* sum += (-1)^negate s acc */
-OZG_INLINE void ozg_exact_sum_scaled(ozg_exact_sum *sum, ozg_fp s, ozg_exact *acc, int negate)
+OZG_INLINE void ozg_exact_sum_scaled(ozg_exact_work *work, ozg_fp s, ozg_exact *acc, int negate)
 {
-    uint64_t w[OZG_EXACT_WORDS + 1], carry = 0;
+    uint64_t *const w = work->w, carry = 0;
     int neg;
 
     if (s.mant == 0)
@@ -171,45 +174,45 @@ OZG_INLINE void ozg_exact_sum_scaled(ozg_exact_sum *sum, ozg_fp s, ozg_exact *ac
     for (int i = 0; i < OZG_EXACT_WORDS; i++)
         w[i] = ozg_mul_add(s.mant, w[i], carry, &carry);
     w[OZG_EXACT_WORDS] = carry;
-    ozg_sum_add(sum->w, OZG_EXACT_SUM_WORDS, w, OZG_EXACT_WORDS + 1, neg ^ s.neg ^ negate,
+    ozg_sum_add(work->sum, OZG_EXACT_SUM_WORDS, w, OZG_EXACT_WORDS + 1, neg ^ s.neg ^ negate,
                 s.exp + OZG_EXACT_LOWEST - OZG_EXACT_SUM_LOWEST);
 }
 
 /* sum += (-1)^negate s c */
-OZG_INLINE void ozg_exact_sum_product(ozg_exact_sum *sum, ozg_fp s, ozg_fp c, int negate)
+OZG_INLINE void ozg_exact_sum_product(ozg_exact_work *work, ozg_fp s, ozg_fp c, int negate)
 {
     const ozg_term t = ozg_term_product(s, c);
 
     if (s.mant && c.mant)
-        ozg_sum_add(sum->w, OZG_EXACT_SUM_WORDS, t.w, t.n, t.neg ^ negate, t.exp - OZG_EXACT_SUM_LOWEST);
+        ozg_sum_add(work->sum, OZG_EXACT_SUM_WORDS, t.w, t.n, t.neg ^ negate, t.exp - OZG_EXACT_SUM_LOWEST);
 }
 
 /* 1, 0 or -1 as a value: all that counts beside an Inf or NaN */
 OZG_INLINE ozg_value ozg_exact_sign(ozg_exact *acc)
 {
     ozg_value v = {OZG_FINITE, 0, {{0}, 1, 0}, 0};
-    uint64_t w[OZG_EXACT_WORDS];
 
-    ozg_exact_words(acc, w, &v.z.neg);
-    for (int i = 0; i < OZG_EXACT_WORDS; i++)
-        v.z.w[0] |= w[i] != 0;
+    ozg_exact_carry(acc);
+    v.z.neg = acc->digit[OZG_EXACT_DIGITS - 1] < 0;
+    for (int i = 0; i < OZG_EXACT_DIGITS; i++)
+        v.z.w[0] |= acc->digit[i] != 0;
     return v;
 }
 
 /*
  * ozg_exact_component() - ozg_entry_component() for exact components ab[0], ab[1] (complex) of AB of any
- * length.
+ * length. ozg_exact_component_in() - the same in work, OZG_EXACT_WORK words.
  */
-OZG_INLINE uint64_t ozg_exact_component(const ozg_scalars *s, int part, ozg_exact *ab,
-                                           const uint64_t old[2])
+OZG_INLINE uint64_t ozg_exact_component_in(uint64_t *words, const ozg_scalars *s, int part, ozg_exact *ab,
+                                              const uint64_t old[2])
 {
     const int complex_ = s->complex_;
-    ozg_exact_sum sum;
+    ozg_exact_work *const work = (ozg_exact_work *)words; /* of words alone */
     ozg_value v[2];
     int special = 0;
 
     if (ozg_exact_value(&ab[0], &v[0]) && (!complex_ || ozg_exact_value(&ab[1], &v[1])))
-        return ozg_entry_component(s, part, v, old);
+        return ozg_entry_component_in(words, s, part, v, old);
 
     for (int q = 0; q <= complex_; q++) /* a scalar 0 contributes nothing, not even 0 times Inf */
         special |= s->alpha[q].kind != OZG_FINITE || s->beta[q].kind != OZG_FINITE ||
@@ -217,17 +220,25 @@ OZG_INLINE uint64_t ozg_exact_component(const ozg_scalars *s, int part, ozg_exac
     if (special) {
         v[0] = ozg_exact_sign(&ab[0]);
         v[1] = complex_ ? ozg_exact_sign(&ab[1]) : v[0];
-        return ozg_entry_component(s, part, v, old);
+        return ozg_entry_component_in(words, s, part, v, old);
     }
     for (int i = 0; i < OZG_EXACT_SUM_WORDS; i++)
-        sum.w[i] = 0;
+        work->sum[i] = 0;
     for (int q = 0; q <= complex_; q++) { /* the scalar's component q meets component part ^ q */
         const int negate = q && !part;
 
-        ozg_exact_sum_scaled(&sum, s->alpha[q].fp, &ab[part ^ q], negate);
-        ozg_exact_sum_product(&sum, s->beta[q].fp, ozg_fp_of_bits(old[part ^ q]), negate);
+        ozg_exact_sum_scaled(work, s->alpha[q].fp, &ab[part ^ q], negate);
+        ozg_exact_sum_product(work, s->beta[q].fp, ozg_fp_of_bits(old[part ^ q]), negate);
     }
-    return ozg_sum_round_words(s->single, sum.w, OZG_EXACT_SUM_WORDS, OZG_EXACT_SUM_LOWEST);
+    return ozg_sum_round_words(s->single, work->sum, OZG_EXACT_SUM_WORDS, OZG_EXACT_SUM_LOWEST);
+}
+
+OZG_INLINE uint64_t ozg_exact_component(const ozg_scalars *s, int part, ozg_exact *ab,
+                                           const uint64_t old[2])
+{
+    uint64_t words[OZG_EXACT_WORK];
+
+    return ozg_exact_component_in(words, s, part, ab, old);
 }
 
 #endif

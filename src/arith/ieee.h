@@ -137,28 +137,46 @@ OZG_INLINE uint64_t ozg_round_bits(int single, int neg, uint64_t top, int sticky
     return sign | (q > inf ? inf : q);
 }
 
-/* Loading and storing without aliasing trouble or alignment beyond that of the element. */
+/*
+ * Loading and storing without aliasing trouble or alignment beyond that of the element. CUDA C makes single bytes
+ * of such a memcpy().
+ */
 OZG_INLINE uint64_t ozg_load_bits(const void *x, int single, int64_t index)
 {
     if (single) {
         uint32_t b;
+#if defined(__CUDA_ARCH__)
+        b = ((const uint32_t *)x)[index];
+#else
         memcpy(&b, (const char *)x + 4 * index, 4);
+#endif
         return ozg_f64_of_f32(b);
     } else {
         uint64_t b;
+#if defined(__CUDA_ARCH__)
+        b = ((const uint64_t *)x)[index];
+#else
         memcpy(&b, (const char *)x + 8 * index, 8);
+#endif
         return b;
     }
 }
 
 OZG_INLINE void ozg_store_bits(void *x, int single, int64_t index, uint64_t bits)
 {
+#if defined(__CUDA_ARCH__)
+    if (single)
+        ((uint32_t *)x)[index] = (uint32_t)bits;
+    else
+        ((uint64_t *)x)[index] = bits;
+#else
     if (single) {
         uint32_t b = (uint32_t)bits;
         memcpy((char *)x + 4 * index, &b, 4);
     } else {
         memcpy((char *)x + 8 * index, &bits, 8);
     }
+#endif
 }
 
 #endif

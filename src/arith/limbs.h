@@ -151,11 +151,10 @@ OZG_INLINE uint64_t ozg_sum_round_words(int single, uint64_t *acc, int n, int64_
 
 /*
  * ozg_sum_round() - the sum of count terms, exact whatever their exponents, rounded once. An exact zero:
- * +0.
+ * +0. ozg_sum_round_in() - the same in acc, OZG_SUM_WORDS words, where the stack has none to spare.
  */
-OZG_INLINE uint64_t ozg_sum_round(int single, const ozg_term *t, int count)
+OZG_INLINE uint64_t ozg_sum_round_in(uint64_t *acc, int single, const ozg_term *t, int count)
 {
-    uint64_t acc[OZG_SUM_WORDS];
     int64_t lo = 0, hi = 0;
     int n, any = 0;
 
@@ -188,6 +187,13 @@ OZG_INLINE uint64_t ozg_sum_round(int single, const ozg_term *t, int count)
             ozg_sum_add(acc, n, t[i].w, used, t[i].neg, t[i].exp - lo);
     }
     return ozg_sum_round_words(single, acc, n, lo);
+}
+
+OZG_INLINE uint64_t ozg_sum_round(int single, const ozg_term *t, int count)
+{
+    uint64_t acc[OZG_SUM_WORDS];
+
+    return ozg_sum_round_in(acc, single, t, count);
 }
 
 #endif

@@ -1,16 +1,64 @@
 /*
- * backend.c - the CPU backend: its table of stages.
+ * backend.c - the CPU backend: its table, and the scratch memory of the product stage.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cpu/parts.h"
+#include <stdlib.h>
 
-static size_t scratch_bytes(const struct ozg_kernel *kernel, int complex_, int64_t rows, int64_t columns)
+#include "cpu/parts.h"
+#include "driver.h"
+#include "report.h"
+
+size_t ozg_cpu_scratch_bytes(const ozg_kernel *kernel, int complex_, int64_t rows, int64_t columns)
 {
     ozg_product_block(kernel, complex_, &rows, &columns);
     return (size_t)ozg_product_sums(kernel, rows, columns) * sizeof(int32_t) * (complex_ ? 3 : 1);
 }
 
-const ozg_backend ozg_backend_cpu = {"cpu",           scratch_bytes,     ozg_cpu_scale,
-                                     ozg_cpu_norms,   ozg_cpu_residuals, ozg_cpu_split,
-                                     ozg_cpu_product, ozg_cpu_ceilings,  ozg_cpu_reconstruct};
+static ozg_status check(ozg_context *ctx, const ozg_shape *shape, const ozg_data *data,
+                        const ozg_argument_numbers *numbers)
+{
+    (void)ctx;
+    (void)shape;
+    (void)data;
+    (void)numbers; /* all memory is the CPU's */
+    return OZG_OK;
+}
+
+static void *workspace(ozg_context *ctx, size_t bytes, ozg_status *status)
+{
+    void *work = ozg_context_arena(ctx, bytes);
+
+    if (!work)
+        *status =
+            ozg_fail(ctx, OZG_E_NOMEM, "no memory for %zu bytes of workspace; lower memory_limit", bytes);
+    return work;
+}
+
+static ozg_status scale_c(ozg_context *ctx, const ozg_shape *shape, const ozg_data *data, ozg_report *report,
+                          const char *reason)
+{
+    const int rounds = ozg_report_rounds(shape, data);
+
+    ozg_driver_scale_c(shape, data);
+    if (report)
+        ozg_report_scaled(report, ctx, shape, rounds, rounds ? ozg_report_largest_entry(shape, data, 1) : 0,
+                          reason);
+    return OZG_OK;
+}
+
+static ozg_status wait_for(ozg_context *ctx, ozg_report *report)
+{
+    (void)ctx;
+    (void)report; /* there when the call returned */
+    return OZG_OK;
+}
+
+static void close_arena(ozg_context *ctx)
+{
+    free(ctx->arena);
+}
+
+const ozg_backend ozg_backend_cpu = {"cpu",     check,          ozg_plan_cpu,
+                                     workspace, ozg_driver_run, ozg_driver_predict,
+                                     scale_c,   wait_for,       close_arena};

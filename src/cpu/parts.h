@@ -1,5 +1,5 @@
 /*
- * parts.h - the stages of the CPU backend, one file each; contracts in backend.h.
+ * parts.h - the stages of the CPU backend, one file each.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,6 +13,19 @@ static inline int64_t ozg_min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/*
+ * The stages. None can fail: memory is given by the caller.
+ *   scratch_bytes  memory that each thread needs in the product stage for tiles of rows x columns
+ *   scale          e and special of all lines; index NULL, here and for norms
+ *   norms          squares, x1, x2, xmax of all lines
+ *   residuals      r1, r2, rmax, places of all lines, for their d
+ *   split          lines [i0, i0 + lines) and elements [p0, p0 + count) to planes, padding included
+ *   product        residues (+)= A B over count elements from element p0 of both planes; first: overwrite
+ *   ceilings       out->ceilings (+)= the product of planes that hold ceilings (split with ceilings)
+ *   reconstruct    C(i, j) from the residues, but not where row i or column j is special; entries that the
+ *                  accuracy asks to test are tested, and those that fail are computed exactly
+ */
+size_t ozg_cpu_scratch_bytes(const ozg_kernel *kernel, int complex_, int64_t rows, int64_t columns);
 void ozg_cpu_scale(const ozg_stage *st, ozg_lines *lines);
 void ozg_cpu_norms(const ozg_stage *st, ozg_lines *lines);
 void ozg_cpu_residuals(const ozg_stage *st, ozg_lines *lines);

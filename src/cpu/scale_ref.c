@@ -73,18 +73,6 @@ void ozg_norms_ref(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, int nu,
     }
 }
 
-/* ceil(|x 2^d - RN_int(x 2^d)| 2^16) for |x| 2^d = mant 2^-down, down > 0: at most 2^15 */
-static uint64_t residual(uint64_t mant, int32_t down)
-{
-    uint64_t low, distance;
-
-    if (down > 63)
-        return ozg_ceil_shift(mant, down - 16);
-    low = mant & ((UINT64_C(1) << down) - 1);
-    distance = (UINT64_C(1) << down) - low; /* to the next integer */
-    return ozg_ceil_shift(low < distance ? low : distance, down - 16);
-}
-
 void ozg_residuals_ref(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, const int32_t *d, ozg_norms *out,
                        uint64_t *places, int64_t words)
 {
@@ -98,7 +86,7 @@ void ozg_residuals_ref(const ozg_view *v, int64_t k, int64_t i0, int64_t i1, con
             for (int part = 0; part <= ozg_type_complex(v->type); part++) {
                 const ozg_fp x = ozg_fp_of_bits(component(v, i, p, part));
                 const int32_t down = -(x.exp + d[i - i0] + shift_of(v, p));
-                const uint64_t y = down > 0 ? residual(x.mant, down) : 0;
+                const uint64_t y = ozg_residual(x.mant, down);
 
                 n.sum += y;
                 n.squares += y * y;

@@ -152,19 +152,31 @@ int ozg_cuda_scale_blocks(const ozg_cuda_lines *lines, int multiprocessors);
  * ozg_cuda_choose - what choose() of src/driver.c does up to the number of moduli of each part, for native and rounded: x1, x2, xmax
  * of all lines; parts, shifted, nmod, part, estimate of the state; index; with shifts also e, sum, squares, top of
  * all lines. fixed: the number of moduli, or 0. apart: parts are allowed. shifts: a.view.shift and b.view.shift are places for shifts.
- * A cooperative launch of `blocks` blocks of OZG_CUDA_CHOOSE_THREADS. memory: ozg_cuda_choose_bytes().
+ * A cooperative launch, any number of blocks of OZG_CUDA_CHOOSE_THREADS. memory: ozg_cuda_choose_bytes(), aligned to 256, of
+ * which the first OZG_CUDA_CHOOSE_ZERO are zeroed by begin. limits: ozg_cuda_choose_limits().
  */
 #define OZG_CUDA_CHOOSE_THREADS 256
+#define OZG_CUDA_CHOOSE_ZERO    122880
+
+/* What scaling by norms allows: Q(s) of ozg_moduli_set, and the fewest moduli. */
+typedef struct ozg_cuda_limits {
+    int32_t least;
+    int32_t bits[OZG_NMOD_MAX + 1];
+    uint64_t top[OZG_NMOD_MAX + 1];
+} ozg_cuda_limits;
+
 typedef struct ozg_cuda_choose_args {
     ozg_cuda_state *state;
     ozg_cuda_request request;
     ozg_cuda_lines a, b;
     int32_t fixed, apart, shifts;
     double rate;     /* rounded: INT8 products of one modulus a nanosecond, for what repairs cost; decides time alone */
+    ozg_cuda_limits limits;
     void *memory;
     size_t bytes;
 } ozg_cuda_choose_args;
 
+void ozg_cuda_choose_limits(ozg_cuda_limits *limits, uint64_t length);
 size_t ozg_cuda_choose_bytes(char type, int64_t m, int64_t n, int64_t k);
 
 /* ---- split.cu ----------------------------------------------------------------------------------- */
@@ -212,7 +224,8 @@ typedef struct ozg_cuda_factors_args {
 /*
  * ozg_cuda_reconstruct_small (at most 2 words of c^) and _large (more) - C of the tile, but not where a row
  * or column is special; entries whose test fails go to list, place in the tile i + j rows (rows of the tile), and keep their C.
- * The one whose number of words is not that of the part returns at once.
+ * The one whose number of words is not that of the part returns at once. Both names go on by the type of C and of its scalars,
+ * _d, _s, _z, _c or _any: ozg_cuda_reconstruct_name(). "rows of the tile": those that the part has.
  */
 #define OZG_CUDA_RECONSTRUCT_THREADS 128
 typedef struct ozg_cuda_reconstruct_args {

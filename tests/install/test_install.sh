@@ -119,8 +119,8 @@ done
 
 part "the core by one plain cc line, without OpenMP"
 cd "$OZG_SOURCE_DIR"
-try "one cc line" "$OZG_CC" -std=c11 -O2 -Iinclude -Isrc src/*.c src/cpu/*.c src/cpu/x86/*.c \
-    tests/install/consumer.c -o "$folder/plain" -lm -lpthread
+try "one cc line" "$OZG_CC" -std=c11 -O2 -Iinclude -Isrc src/*.c src/cpu/*.c src/cpu/x86/*.c src/cuda/*.c \
+    tests/install/consumer.c -o "$folder/plain" -lm -lpthread -ldl
 try "run" "$folder/plain"
 
 echo "$failures failures"

@@ -85,7 +85,16 @@ static void wrong_configs(void **state)
     refuse(&cfg, OZG_E_NODEVICE);
     cfg = defaults();
     cfg.backend = OZG_BACKEND_CUDA;
+    cfg.device = 1 << 20;
     refuse(&cfg, OZG_E_NODEVICE);
+    cfg = defaults();
+    cfg.backend = OZG_BACKEND_CUDA;
+    cfg.device_pointers = 2;
+    refuse(&cfg, OZG_E_ARG);
+    cfg = defaults();
+    cfg.backend = OZG_BACKEND_OPENCL;
+    refuse(&cfg, OZG_E_NODEVICE);
+    cfg = defaults();
     cfg = defaults();
     cfg.backend = (ozg_backend_kind)77;
     refuse(&cfg, OZG_E_ARG);

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cpu/parts.h"
 #include "plan.h"
 #include "unit.h"
 #include "widths.h"
@@ -67,7 +68,7 @@ static void check_places(const ozg_plan *p)
     if (native)
         check_place(p->floors, 4 * parts * round_up((size_t)p->mt, OZG_STRIP) * (size_t)p->nt, &end);
     assert_true(p->threads >= 1 && p->scratch_bytes % 64 == 0);
-    assert_true(p->scratch_bytes >= p->ctx->backend->scratch_bytes(kernel, parts == 2, p->mt, p->nt));
+    assert_true(p->scratch_bytes >= ozg_cpu_scratch_bytes(kernel, parts == 2, p->mt, p->nt));
     check_place(p->scratch, p->scratch_bytes * (size_t)p->threads, &end);
     assert_true(end + 63 <= p->workspace); /* the caller's memory may have any alignment */
 }

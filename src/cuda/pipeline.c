@@ -1,0 +1,327 @@
+/*
+ * pipeline.c - enqueues the kernels of a product, but for its tiles (tiles.c).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cuda/fixup.h"
+#include "cuda/pipeline.h"
+#include "cuda/product_maps.h"
+
+/*
+ * Products of two INT8 numbers that a multiprocessor makes in a nanosecond, over the entries that it repairs
+ * at the same time. A rough figure, which decides time alone.
+ */
+#define RATE (5000.0 / 16)
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+void ozg_cuda_job_launch(ozg_cuda_job *job, const char *kernel, int blocks, int threads, size_t shared,
+                         const void *args)
+{
+    if (!job->status)
+        job->status = ozg_cuda_launch(job->ctx, kernel, blocks, threads, shared, 0, args);
+}
+
+/* Blocks for so many threads of work; not more than some waves of all multiprocessors. */
+static int blocks_for(const ozg_cuda_job *job, int64_t items, int threads)
+{
+    const int64_t blocks = ozg_cuda_tiles(items, threads),
+                  most = 4 * (int64_t)job->ctx->cuda->multiprocessors;
+
+    return (int)(blocks < 1 ? 1 : min64(blocks, most));
+}
+
+void ozg_cuda_job_mark(ozg_cuda_job *job, int stage)
+{
+    ozg_cuda_clock *clock = &job->clock;
+
+    if (job->status || clock->marks == 0 || clock->marks == OZG_CUDA_MARKS)
+        return;
+    clock->stage[clock->marks] = (uint8_t)stage;
+    job->status = ozg_cuda_mark(job->ctx, OZG_CUDA_TIMES + clock->marks++);
+}
+
+/* ---- what all kernels of a call share ----------------------------------------------------------- */
+
+static ozg_cuda_request request_of(const ozg_plan *plan, int report)
+{
+    const ozg_shape *s = &plan->shape;
+    ozg_cuda_request r;
+
+    memset(&r, 0, sizeof r);
+    r.kind = s->acc.kind;
+    r.width = plan->width;
+    r.single = ozg_type_single(s->type);
+    r.complex_ = ozg_type_complex(s->type);
+    r.measured = ozg_by_data(s->acc) || report;
+    r.reported = report;
+    r.m = s->m;
+    r.n = s->n;
+    r.k = s->k;
+    r.length = ozg_dot_length(s->type, s->k);
+    return r;
+}
+
+static ozg_scalars scalars_of(const ozg_shape *s, const ozg_data *data)
+{
+    ozg_scalars x;
+
+    x.single = ozg_type_single(s->type);
+    x.complex_ = ozg_type_complex(s->type);
+    for (int part = 0; part < 2; part++) {
+        x.alpha[part] = ozg_scalar_of(data->alpha[part]);
+        x.beta[part] = ozg_scalar_of(data->beta[part]);
+    }
+    return x;
+}
+
+/* Where planes, sums and the list are: as the tiles of the plan are cut. */
+static void place(ozg_cuda_job *job)
+{
+    const ozg_plan *plan = &job->plan;
+    const ozg_cuda_places *p = &job->places;
+
+    job->planes_a = (ozg_cuda_planes){job->base + p->plane[0], p->lines_a, p->pitch};
+    job->planes_b = (ozg_cuda_planes){job->base + p->plane[1], p->lines_b, p->pitch};
+    job->sums.base = job->base + p->residues;
+    job->sums.ld = p->lines_a;
+    job->sums.columns = p->columns;
+    job->sums.floors = job->base + p->floors;
+    job->sums.floor_bytes = plan->kt < plan->shape.k ? 8 : 4;
+    job->list = (uint32_t *)(void *)(job->base + p->list);
+    if (!job->status && job->ctx->cuda->wgmma)
+        job->status =
+            ozg_cuda_check(job->ctx,
+                           ozg_cuda_product_maps(job->ctx->cuda->api, &job->planes_a, &job->planes_b,
+                                                 p->planes, &job->map_a, &job->map_b),
+                           "describe the planes of the operands");
+}
+
+void ozg_cuda_job_open(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *data, void *work, int report,
+                       int timed)
+{
+    const ozg_shape *s = &plan->shape;
+    const ozg_view a = ozg_view_of(s->type, 'A', s->transa, data->a, data->lda, s->m, s->k);
+    const ozg_view b = ozg_view_of(s->type, 'B', s->transb, data->b, data->ldb, s->n, s->k);
+
+    memset(job, 0, sizeof *job);
+    job->ctx = plan->ctx;
+    job->plan = *plan;
+    ozg_cuda_place(plan, &job->places);
+    job->base = (unsigned char *)ozg_round_up((size_t)work, 256);
+    job->request = request_of(plan, report);
+    job->state = (ozg_cuda_state *)(void *)(job->base + job->places.state);
+    job->a = ozg_cuda_lines_at(plan, &job->places, job->base, 0, &a);
+    job->b = ozg_cuda_lines_at(plan, &job->places, job->base, 1, &b);
+    job->scalars = scalars_of(s, data);
+    job->c = data->c;
+    job->ldc = data->ldc;
+    job->parts = ozg_plan_apart(plan) ? OZG_PARTS : 1;
+    job->settled = !ozg_cuda_chosen(plan);
+    job->nmod[0] = plan->nmod;
+    job->part[0] = (ozg_part){0, s->m, 0, s->n};
+    place(job);
+    if (timed) {
+        job->clock.marks = 1;
+        if (!job->status)
+            job->status = ozg_cuda_mark(job->ctx, OZG_CUDA_TIMES);
+    }
+}
+
+void ozg_cuda_job_settle(ozg_cuda_job *job, const ozg_cuda_state *state)
+{
+    int most = 0;
+
+    for (int q = 0; q < state->parts; q++) {
+        job->nmod[q] = state->nmod[q];
+        job->part[q] = state->part[q];
+        most = state->nmod[q] > most ? state->nmod[q] : most;
+    }
+    job->parts = state->parts;
+    job->settled = 1;
+    if (!job->status)
+        job->status = ozg_cuda_settle(&job->plan, most);
+    ozg_cuda_place(&job->plan, &job->places);
+    place(job);
+}
+
+/* ---- before the tiles --------------------------------------------------------------------------- */
+
+void ozg_cuda_job_begin(ozg_cuda_job *job)
+{
+    const ozg_cuda_places *p = &job->places;
+    ozg_cuda_begin_args args;
+
+    memset(&args, 0, sizeof args);
+    args.state = job->state;
+    args.initial.parts = 1;
+    args.initial.nmod[0] = job->plan.nmod;
+    args.initial.width[0] = job->plan.width;
+    args.initial.part[0] = job->part[0];
+    args.zero = (uint64_t *)(void *)(job->base + p->zero);
+    args.words = (int64_t)(p->zero_bytes / 8);
+    ozg_cuda_job_launch(job, "ozg_cuda_begin", blocks_for(job, args.words, 256), 256, 0, &args);
+}
+
+/* Scales lines a and b, of which either may be none. */
+static void scale(ozg_cuda_job *job, const ozg_cuda_lines *a, const ozg_cuda_lines *b)
+{
+    const int multiprocessors = job->ctx->cuda->multiprocessors;
+    ozg_cuda_scale_args args;
+
+    memset(&args, 0, sizeof args);
+    args.state = job->state;
+    args.request = job->request;
+    args.a = *a;
+    args.b = *b;
+    args.a.view.shift = args.b.view.shift = NULL;
+    args.blocks_a = a->count ? ozg_cuda_scale_blocks(a, multiprocessors) : 0;
+    args.blocks_b = b->count ? ozg_cuda_scale_blocks(b, multiprocessors) : 0;
+    for (int norms = 0; norms < 2; norms++)
+        ozg_cuda_job_launch(job, norms ? "ozg_cuda_norms" : "ozg_cuda_scale", args.blocks_a + args.blocks_b,
+                            OZG_CUDA_SCALE_THREADS, 0, &args);
+}
+
+/* Lines [first, first + count), as an operand of their own. */
+static ozg_cuda_lines lines_from(const ozg_cuda_lines *all, int64_t first, int64_t count)
+{
+    const int64_t size = ozg_type_size(all->view.type);
+    ozg_cuda_lines l = *all;
+
+    l.view.x = (const char *)all->view.x + (count ? first * all->view.line_stride * size : 0);
+    l.count = count;
+    l.most += first;
+    l.sum += first;
+    l.squares += first;
+    l.top += first;
+    l.rsum += first;
+    l.rsquares += first;
+    l.rtop += first;
+    l.ceiling = l.ceiling ? l.ceiling + first : NULL;
+    l.special += first;
+    l.e += first;
+    l.d += first;
+    l.x1 += first;
+    l.x2 += first;
+    l.xmax += first;
+    l.r1 += first;
+    l.r2 += first;
+    l.rmax += first;
+    l.places = l.places ? l.places + first * l.words : NULL;
+    l.index = l.index ? l.index + first : NULL;
+    return l;
+}
+
+void ozg_cuda_job_scale(ozg_cuda_job *job)
+{
+    scale(job, &job->a, &job->b);
+    ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
+}
+
+void ozg_cuda_job_scale_rows(ozg_cuda_job *job)
+{
+    const ozg_cuda_lines none = lines_from(&job->b, 0, 0);
+
+    scale(job, &job->a, &none);
+    ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
+}
+
+void ozg_cuda_job_scale_columns(ozg_cuda_job *job, int64_t j0, int64_t columns)
+{
+    const ozg_cuda_lines none = lines_from(&job->a, 0, 0), some = lines_from(&job->b, j0, columns);
+
+    scale(job, &none, &some);
+    ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
+}
+
+void ozg_cuda_job_choose(ozg_cuda_job *job)
+{
+    const ozg_plan *plan = &job->plan;
+    ozg_cuda_choose_args args;
+    int blocks = 1;
+
+    if (!ozg_by_data(plan->shape.acc))
+        return;
+    memset(&args, 0, sizeof args);
+    args.state = job->state;
+    args.request = job->request;
+    args.a = job->a;
+    args.b = job->b;
+    args.fixed = plan->shape.acc.value;
+    args.apart = ozg_plan_apart(plan);
+    args.shifts = !args.fixed;
+    args.rate = RATE;
+    ozg_cuda_choose_limits(&args.limits, job->request.length);
+    args.memory = job->base + job->places.choose;
+    args.bytes = job->places.choose_bytes;
+    if (!job->status)
+        job->status = ozg_cuda_resident(job->ctx, "ozg_cuda_choose", OZG_CUDA_CHOOSE_THREADS, 0, &blocks);
+    if (blocks > job->ctx->cuda->multiprocessors)
+        blocks = job->ctx->cuda->multiprocessors;
+    if (!job->status)
+        job->status =
+            ozg_cuda_launch(job->ctx, "ozg_cuda_choose", blocks, OZG_CUDA_CHOOSE_THREADS, 0, 1, &args);
+    ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
+}
+
+/* ---- after the tiles ---------------------------------------------------------------------------- */
+
+/* A kernel on columns [j0, j0 + columns) of C. */
+static void on_columns(ozg_cuda_job *job, const char *kernel, int64_t j0, int64_t columns)
+{
+    const ozg_shape *s = &job->plan.shape;
+    ozg_cuda_c_args args;
+
+    memset(&args, 0, sizeof args);
+    args.state = job->state;
+    args.request = job->request;
+    args.request.n = columns;
+    args.a = job->a;
+    args.b = lines_from(&job->b, j0, columns);
+    args.a.index = args.b.index = NULL; /* stored lines */
+    args.scalars = job->scalars;
+    args.c = (char *)job->c + j0 * job->ldc * ozg_type_size(s->type);
+    args.ldc = job->ldc;
+    ozg_cuda_job_launch(job, kernel, blocks_for(job, s->m * columns, OZG_CUDA_C_THREADS), OZG_CUDA_C_THREADS,
+                        0, &args);
+    ozg_cuda_job_mark(job, OZG_CUDA_RECONSTRUCT);
+}
+
+void ozg_cuda_job_special(ozg_cuda_job *job, int64_t j0, int64_t columns)
+{
+    on_columns(job, "ozg_cuda_special", j0, columns);
+}
+
+void ozg_cuda_job_largest(ozg_cuda_job *job)
+{
+    on_columns(job, "ozg_cuda_largest", 0, job->request.n);
+}
+
+/* ---- C := RN(beta C) ---------------------------------------------------------------------------- */
+
+void ozg_cuda_job_open_scaled(ozg_cuda_job *job, ozg_context *ctx, const ozg_shape *shape,
+                              const ozg_data *data, void *work)
+{
+    memset(job, 0, sizeof *job);
+    job->ctx = ctx;
+    job->plan.ctx = ctx;
+    job->plan.shape = *shape;
+    job->base = work;
+    job->request = request_of(&job->plan, 0);
+    job->state = work;
+    job->a.view.type = job->b.view.type = shape->type;
+    job->a.count = shape->m;
+    job->b.count = shape->n;
+    job->scalars = scalars_of(shape, data);
+    job->c = data->c;
+    job->ldc = data->ldc;
+    ozg_cuda_job_begin(job);
+}
+
+void ozg_cuda_job_scale_c(ozg_cuda_job *job)
+{
+    on_columns(job, "ozg_cuda_scale_c", 0, job->request.n);
+}

@@ -1,0 +1,111 @@
+/*
+ * pipeline.h - one product as kernels on the stream, in the order of kernels.h. Nothing here waits for the
+ * device.
+ *
+ * A job keeps its first error; what is enqueued after one does nothing.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_CUDA_PIPELINE_H
+#define OZG_CUDA_PIPELINE_H
+
+#include "cuda/device.h"
+#include "cuda/plan.h"
+
+/* What the time between two marks was spent on. */
+enum {
+    OZG_CUDA_SCALE,
+    OZG_CUDA_SPLIT,
+    OZG_CUDA_PRODUCT,
+    OZG_CUDA_RECONSTRUCT,
+    OZG_CUDA_REPAIR,
+    OZG_CUDA_STAGES
+};
+
+/* Numbers for ozg_cuda_mark(): the last upload; panels of C, in turn; the end of a call; times of stages. */
+enum { OZG_CUDA_ARRIVED, OZG_CUDA_DONE, OZG_CUDA_END = OZG_CUDA_DONE + 2, OZG_CUDA_TIMES };
+
+#define OZG_CUDA_MARKS 192 /* of times, at most: a product of more tiles is timed by its first ones */
+
+/* The times of a call: mark OZG_CUDA_TIMES + q ends work on stage[q]; q = 0 is its beginning. */
+typedef struct ozg_cuda_clock {
+    int marks; /* 0: nobody wants times */
+    uint8_t stage[OZG_CUDA_MARKS];
+} ozg_cuda_clock;
+
+typedef struct ozg_cuda_job {
+    ozg_context *ctx;
+    ozg_plan plan; /* a copy: ozg_cuda_job_settle() changes it */
+    ozg_cuda_places places;
+    unsigned char *base;
+    ozg_cuda_request request;
+    ozg_cuda_state *state;
+    ozg_cuda_lines a, b;
+    ozg_cuda_planes planes_a, planes_b;
+    ozg_cuda_residues sums;
+    ozg_cuda_map map_a, map_b;
+    ozg_scalars scalars;
+    void *c;
+    int64_t ldc;
+    uint32_t *list;
+    int parts;   /* that there may be */
+    int settled; /* the number of moduli of each part is known here: nmod */
+    int nmod[OZG_PARTS];
+    ozg_part part[OZG_PARTS];
+    ozg_cuda_clock clock;
+    ozg_status status;
+} ozg_cuda_job;
+
+/* What the host does between tiles. */
+typedef struct ozg_cuda_visitor {
+    void (*before)(void *arg, const ozg_cuda_tile *tile); /* its first kernel */
+    void (*after)(void *arg, const ozg_cuda_tile *tile);  /* its last kernel is enqueued */
+    void *arg;
+} ozg_cuda_visitor;
+
+/*
+ * ozg_cuda_job_open() - a job in the plan's workspace; a, b, c of data are in device memory. report: norms
+ * and the largest bound are wanted. timed: marks are made.
+ */
+void ozg_cuda_job_open(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *data, void *work, int report,
+                       int timed);
+
+/*
+ * The steps, in this order. begin: the state. scale: exponents and norms of both operands, or of the columns
+ * [j0, j0 + columns) of B alone, or of A alone. choose: moduli and parts, where the data choose. ceilings:
+ * the product of ceilings (accurate). tiles: all tiles of all parts. special: rows and columns with Inf or
+ * NaN, in columns [j0, j0 + columns). largest: the largest entry of C.
+ */
+void ozg_cuda_job_begin(ozg_cuda_job *job);
+void ozg_cuda_job_scale(ozg_cuda_job *job);
+void ozg_cuda_job_scale_rows(ozg_cuda_job *job);
+void ozg_cuda_job_scale_columns(ozg_cuda_job *job, int64_t j0, int64_t columns);
+void ozg_cuda_job_choose(ozg_cuda_job *job);
+void ozg_cuda_job_ceilings(ozg_cuda_job *job);
+void ozg_cuda_job_tiles(ozg_cuda_job *job, const ozg_cuda_visitor *visitor);
+void ozg_cuda_job_special(ozg_cuda_job *job, int64_t j0, int64_t columns);
+void ozg_cuda_job_largest(ozg_cuda_job *job);
+
+/* ozg_cuda_job_measure() - D, residuals and factors of all lines of a part, without a product. */
+void ozg_cuda_job_measure(ozg_cuda_job *job, int part);
+
+/* ozg_cuda_job_settle() - tells the job what the device chose: tiles are cut for it. */
+void ozg_cuda_job_settle(ozg_cuda_job *job, const ozg_cuda_state *state);
+
+/*
+ * ozg_cuda_job_open_scaled() - a job for C := RN(beta C), begun; work: OZG_CUDA_SCALED_BYTES. Its steps are
+ * ozg_cuda_job_scale_c() and largest.
+ */
+#define OZG_CUDA_SCALED_BYTES sizeof(ozg_cuda_state)
+void ozg_cuda_job_open_scaled(ozg_cuda_job *job, ozg_context *ctx, const ozg_shape *shape,
+                              const ozg_data *data, void *work);
+void ozg_cuda_job_scale_c(ozg_cuda_job *job);
+
+/* ozg_cuda_job_launch() - a kernel, unless the job has failed. */
+void ozg_cuda_job_launch(ozg_cuda_job *job, const char *kernel, int blocks, int threads, size_t shared,
+                         const void *args);
+
+/* ozg_cuda_job_mark() - what was enqueued since the last mark is work on this stage. */
+void ozg_cuda_job_mark(ozg_cuda_job *job, int stage);
+
+#endif

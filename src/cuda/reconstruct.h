@@ -1,0 +1,63 @@
+/*
+ * reconstruct.h - launches of the reconstruct kernels (kernels.h). For C11 and CUDA C.
+ *
+ * There is a kernel for each type of C, whose scalars are those of most calls: alpha = +-2^q and beta = 0 or
+ * +-2^r, both real; and one for any scalars and all types. Each comes twice, for c^ of at most two words and
+ * for more.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_CUDA_RECONSTRUCT_H
+#define OZG_CUDA_RECONSTRUCT_H
+
+#include "cuda/kernels.h"
+
+/*
+ * Blocks that a multiprocessor holds at least (__launch_bounds__): of small ones, of small ones for complex
+ * types, of others.
+ */
+#define OZG_CUDA_RECONSTRUCT_SMALL   8
+#define OZG_CUDA_RECONSTRUCT_COMPLEX 6
+#define OZG_CUDA_RECONSTRUCT_LARGE   4
+
+/* +-2^q, or 0 if that is allowed */
+OZG_INLINE int ozg_cuda_reconstruct_power(const ozg_scalar *s, int or_zero)
+{
+    return s->kind == OZG_FINITE && (s->fp.mant == 1 || (or_zero && s->fp.mant == 0));
+}
+
+OZG_INLINE int ozg_cuda_reconstruct_plain(const ozg_scalars *s)
+{
+    return ozg_cuda_reconstruct_power(&s->alpha[0], 0) && ozg_cuda_reconstruct_power(&s->beta[0], 1) &&
+           (!s->complex_ || (ozg_scalar_is_zero(s->alpha[1]) && ozg_scalar_is_zero(s->beta[1])));
+}
+
+/* ozg_cuda_reconstruct_name() - what to launch; large: c^ of more than two words. */
+static inline const char *ozg_cuda_reconstruct_name(const ozg_scalars *s, int large)
+{
+    static const char *const name[2][5] = {
+        {"ozg_cuda_reconstruct_small_d", "ozg_cuda_reconstruct_small_s", "ozg_cuda_reconstruct_small_z",
+         "ozg_cuda_reconstruct_small_c", "ozg_cuda_reconstruct_small_any"},
+        {"ozg_cuda_reconstruct_large_d", "ozg_cuda_reconstruct_large_s", "ozg_cuda_reconstruct_large_z",
+         "ozg_cuda_reconstruct_large_c", "ozg_cuda_reconstruct_large_any"}};
+
+    return name[large != 0][ozg_cuda_reconstruct_plain(s) ? 2 * s->complex_ + s->single : 4];
+}
+
+/*
+ * ozg_cuda_reconstruct_blocks() - one wave of blocks of ozg_cuda_reconstruct_name(), fewer for a small tile.
+ * Any number is right.
+ */
+OZG_INLINE int ozg_cuda_reconstruct_blocks(const ozg_scalars *s, int large, int64_t rows, int64_t columns,
+                                           int multiprocessors)
+{
+    const int64_t each = large || !ozg_cuda_reconstruct_plain(s) ? OZG_CUDA_RECONSTRUCT_LARGE
+                         : s->complex_                           ? OZG_CUDA_RECONSTRUCT_COMPLEX
+                                                                 : OZG_CUDA_RECONSTRUCT_SMALL;
+    const int64_t threads = (rows + 3) / 4 * columns, wave = multiprocessors * each;
+    const int64_t work = (threads + OZG_CUDA_RECONSTRUCT_THREADS - 1) / OZG_CUDA_RECONSTRUCT_THREADS;
+
+    return (int)(work < wave ? work : wave);
+}
+
+#endif

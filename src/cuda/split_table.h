@@ -1,0 +1,52 @@
+/*
+ * split_table.h - the constants that take x^ to its residue, of one modulus.
+ *
+ * x^ lies in W words of 32 bits, biased: X = x^ + 2^(32 W - 1), W one of OZG_CUDA_SPLIT_WORDS. Over the bytes
+ * X_b of X, with signed residues P_b of 256^b,
+ *
+ *     v = sum X_b P_b = X (mod m),    |v| <= 24 255 128 < 2^20                  [Xe2] sec. 4.2 with bytes
+ *     f = v R + K mod 2^32,           R = RN(2^32 / m), K = c R + floor(2^31 / m)
+ *     the residue is byte 2 of (f >> 16) T + A
+ *
+ * with h = floor((m - 1) / 2), c = h - 2^(32 W - 1) mod m, T = m, A = (256 - h) 2^16. Proof for odd m, with u
+ * = v + c = q m + r, u = x^ + h (mod m), 0 <= r < m, R = (2^32 + z) / m, |z| <= m / 2: f is, mod 2^32,
+ *
+ *     (r 2^32 + u z + 2^31) / m - y,    0 <= y < 1.
+ *
+ * |u| < 2^22 (see `both`), so |u z| < 2^29: this lies in (0, 2^32), so it is f, and
+ *
+ *     f m < (r + 1) 2^32                so    (f >> 16) m < (r + 1) 2^16
+ *     f m > r 2^32 + 2^30               so    (f >> 16) m > f m / 2^16 - m >= r 2^16 + 2^14 - m > r 2^16.
+ *
+ * Byte 2 of the sum is then r + 256 - h mod 256, the byte of r - h, which is the symmetric residue
+ * (arith/residue.h). m = 256: P = 1, 0, 0 .., R = 2^24, K = 0, T = 255, A = 65280. f >> 16 = 256 r, r the
+ * lowest byte of X, and 65280 r + 65280 lies in [65536 r, 65536 (r + 1)) for r <= 255.
+ *
+ * Re + Im, with both c in: f(Re) + f(Im) - B, where B = h R + floor(2^31 / m), is f of u = u_Re + u_Im - h.
+ * Tested for all moduli by enumeration of u: tests/cuda/test_split.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_CUDA_SPLIT_TABLE_H
+#define OZG_CUDA_SPLIT_TABLE_H
+
+#include <stdint.h>
+
+/* Words of X: 1, 2, 3 or 6. Of width w = d + e (lines.h): |x^| <= 2^w <= 2^(32 W - 2). */
+#define OZG_CUDA_SPLIT_WORDS 6
+#define OZG_CUDA_SPLIT_FORMS 4
+
+typedef struct ozg_cuda_split_modulus {
+    uint32_t ratio;                        /* R */
+    uint32_t times;                        /* T 2^8 */
+    uint32_t add;                          /* A */
+    uint32_t both;                         /* B */
+    uint32_t offset[OZG_CUDA_SPLIT_FORMS]; /* K for 1, 2, 3 and 6 words */
+    uint32_t power[OZG_CUDA_SPLIT_WORDS];  /* P, four bytes a word */
+    uint32_t unused[2];                    /* 64 bytes in all */
+} ozg_cuda_split_modulus;
+
+/* ozg_cuda_split_modulus_build() - the constants of m, which is 256 or odd and below. */
+void ozg_cuda_split_modulus_build(ozg_cuda_split_modulus *t, uint32_t m);
+
+#endif

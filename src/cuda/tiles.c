@@ -1,0 +1,287 @@
+/*
+ * tiles.c - enqueues the kernels of all tiles of a product.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cuda/fixup.h"
+#include "cuda/pipeline.h"
+#include "cuda/product.h"
+#include "cuda/reconstruct.h"
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- one tile ----------------------------------------------------------------------------------- */
+
+/* The tiles of a part: what is in the planes, and which lines are new. */
+typedef struct walk {
+    ozg_cuda_job *job;
+    ozg_cuda_tile tile;
+    const ozg_cuda_visitor *visitor; /* or NULL */
+    int ceilings;                    /* ceilings instead of residues */
+    int new_a, new_b;                /* seen for the first time in this part */
+    int split_a, split_b;
+} walk;
+
+static void split(const walk *w)
+{
+    ozg_cuda_job *job = w->job;
+    const ozg_cuda_tile *t = &w->tile;
+    const int multiprocessors = job->ctx->cuda->multiprocessors;
+    ozg_cuda_split_args args;
+
+    memset(&args, 0, sizeof args);
+    args.state = job->state;
+    args.request = job->request;
+    args.tile = *t;
+    args.tables = job->ctx->cuda->tables;
+    args.ceilings = w->ceilings;
+    args.side[0] = (ozg_cuda_split_side){job->a, job->planes_a, w->new_a && !w->ceilings};
+    args.side[1] = (ozg_cuda_split_side){job->b, job->planes_b, w->new_b && !w->ceilings};
+    if (w->split_a)
+        args.blocks_a = ozg_cuda_split_blocks(&job->a, t->rows, t->count, multiprocessors);
+    else
+        args.side[0].lines.view.x = NULL;
+    if (w->split_b)
+        args.blocks_b = ozg_cuda_split_blocks(&job->b, t->columns, t->count, multiprocessors);
+    else
+        args.side[1].lines.view.x = NULL;
+    if (w->split_a || w->split_b)
+        ozg_cuda_job_launch(job, "ozg_cuda_split", args.blocks_a + args.blocks_b, OZG_CUDA_SPLIT_THREADS,
+                            ozg_cuda_split_shared(), &args);
+    ozg_cuda_job_mark(job, OZG_CUDA_SPLIT);
+}
+
+/* The factors of lines that were measured, once all their elements were. */
+static void factors(const walk *w)
+{
+    ozg_cuda_job *job = w->job;
+    const ozg_cuda_tile *t = &w->tile;
+    ozg_cuda_factors_args args;
+
+    if (!job->request.measured || w->ceilings || !(w->new_a || w->new_b))
+        return;
+    memset(&args, 0, sizeof args);
+    args.state = job->state;
+    args.request = job->request;
+    args.tile = *t;
+    args.a = job->a;
+    args.b = job->b;
+    args.rows = w->new_a;
+    args.columns = w->new_b;
+    ozg_cuda_job_launch(job, "ozg_cuda_factors",
+                        (int)(ozg_cuda_tiles(t->rows, 256) + ozg_cuda_tiles(t->columns, 256)), 256, 0, &args);
+    ozg_cuda_job_mark(job, OZG_CUDA_SPLIT);
+}
+
+/* Planes of sums of a tile, at most. */
+static int sums(const ozg_cuda_job *job, int part, int ceilings)
+{
+    const ozg_shape *s = &job->plan.shape;
+
+    if (ceilings)
+        return 1 + ozg_type_complex(s->type);
+    return ozg_plan_planes(s->type, s->acc, job->settled ? job->nmod[part] : OZG_NMOD_MAX);
+}
+
+static void product(const walk *w)
+{
+    ozg_cuda_job *job = w->job;
+    const struct ozg_cuda *cuda = job->ctx->cuda;
+    const ozg_cuda_tile *t = &w->tile;
+    ozg_cuda_product_args args;
+    int blocks;
+
+    memset(&args, 0, sizeof args);
+    args.map_a = job->map_a;
+    args.map_b = job->map_b;
+    args.state = job->state;
+    args.request = job->request;
+    args.tile = *t;
+    args.a = job->planes_a;
+    args.b = job->planes_b;
+    args.out = job->sums;
+    args.tables = cuda->tables;
+    args.ceilings = w->ceilings;
+    blocks = ozg_cuda_product_blocks(cuda->wgmma, t->rows, t->columns, sums(job, t->part, w->ceilings),
+                                     cuda->multiprocessors);
+    if (cuda->wgmma)
+        ozg_cuda_job_launch(job, "ozg_cuda_product_wgmma", blocks, OZG_CUDA_WGMMA_THREADS,
+                            OZG_CUDA_WGMMA_SHARED, &args);
+    else
+        ozg_cuda_job_launch(job, "ozg_cuda_product_mma", blocks, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_SHARED,
+                            &args);
+    ozg_cuda_job_mark(job, OZG_CUDA_PRODUCT);
+}
+
+/* Words of c^ of the part: 0 if nobody here knows. */
+static int words(const ozg_cuda_job *job, int part)
+{
+    const ozg_rns *rns;
+
+    return !job->settled || ozg_rns_get(&rns, 1, job->nmod[part]) ? 0 : rns->nword;
+}
+
+static void reconstruct(const walk *w)
+{
+    ozg_cuda_job *job = w->job;
+    const ozg_cuda_tile *t = &w->tile;
+    const int n = words(job, t->part);
+    ozg_cuda_reconstruct_args args;
+
+    memset(&args, 0, sizeof args);
+    args.state = job->state;
+    args.request = job->request;
+    args.tile = *t;
+    args.a = job->a;
+    args.b = job->b;
+    args.in = job->sums;
+    args.tables = job->ctx->cuda->tables;
+    args.scalars = job->scalars;
+    args.c = job->c;
+    args.ldc = job->ldc;
+    args.list = job->list;
+    args.factor = ozg_native_factor(job->request.k);
+    for (int large = 0; large < 2; large++)
+        if (n == 0 || large == (n > 2)) /* the other one returns at once */
+            ozg_cuda_job_launch(job, ozg_cuda_reconstruct_name(&job->scalars, large),
+                                ozg_cuda_reconstruct_blocks(&job->scalars, large, t->rows, t->columns,
+                                                            job->ctx->cuda->multiprocessors),
+                                OZG_CUDA_RECONSTRUCT_THREADS, 0, &args);
+    ozg_cuda_job_mark(job, OZG_CUDA_RECONSTRUCT);
+    if (!ozg_by_data(job->plan.shape.acc))
+        return;
+    ozg_cuda_job_launch(job, "ozg_cuda_repair", ozg_cuda_repair_blocks(job->ctx->cuda->multiprocessors),
+                        OZG_CUDA_REPAIR_THREADS, 0, &args);
+    ozg_cuda_job_mark(job, OZG_CUDA_REPAIR);
+}
+
+static void raise_ceilings(const walk *w)
+{
+    ozg_cuda_job *job = w->job;
+    ozg_cuda_raise_args args;
+
+    memset(&args, 0, sizeof args);
+    args.request = job->request;
+    args.tile = w->tile;
+    args.a = job->a;
+    args.b = job->b;
+    args.in = job->sums;
+    ozg_cuda_job_launch(job, "ozg_cuda_raise",
+                        ozg_cuda_raise_blocks(w->tile.rows, w->tile.columns, job->ctx->cuda->multiprocessors),
+                        OZG_CUDA_RAISE_THREADS, 0, &args);
+    ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
+}
+
+/* All chunks of k of a tile. */
+static void multiply(walk *w)
+{
+    const ozg_plan *plan = &w->job->plan;
+    ozg_cuda_tile *t = &w->tile;
+
+    for (t->p0 = 0; t->p0 < plan->shape.k; t->p0 += plan->kt) {
+        t->count = min64(plan->kt, plan->shape.k - t->p0);
+        t->first = t->p0 == 0;
+        split(w);
+        product(w);
+    }
+}
+
+/* ---- all tiles ---------------------------------------------------------------------------------- */
+
+/*
+ * A tile at (i0, j0) of a part may have entries. The parts but the first have m / 4 rows at most, or n / 4
+ * columns at most (rule 5 of apart.h), and nobody here knows which.
+ */
+static int may_exist(const ozg_cuda_job *job, int part, int64_t i0, int64_t j0)
+{
+    return job->settled || part == 0 || i0 < job->request.m / OZG_FAR_LINES ||
+           j0 < job->request.n / OZG_FAR_LINES;
+}
+
+/*
+ * Calls act() for all tiles of a part that may exist, rows outside: planes of A stay while columns go by. If
+ * (i0, j0) may exist, then so may (i0, 0) and (0, j0): lines are new in the first row or column of tiles.
+ */
+static void for_tiles(walk *w, int part, void (*act)(walk *w))
+{
+    const ozg_cuda_job *job = w->job;
+    const ozg_plan *plan = &job->plan;
+    const ozg_part *p = &job->part[job->settled ? part : 0]; /* or the whole */
+    const int chunked = plan->kt < plan->shape.k;
+    ozg_cuda_tile *t = &w->tile;
+
+    t->part = part;
+    for (t->i0 = 0; t->i0 < p->rows; t->i0 += plan->mt)
+        for (t->j0 = 0; t->j0 < p->columns; t->j0 += plan->nt) {
+            if (!may_exist(job, part, t->i0, t->j0))
+                continue;
+            t->rows = min64(plan->mt, p->rows - t->i0);
+            t->columns = min64(plan->nt, p->columns - t->j0);
+            w->new_a = t->j0 == 0;
+            w->new_b = t->i0 == 0;
+            w->split_a = w->new_a || chunked;
+            w->split_b = w->new_b || chunked || plan->nt < p->columns;
+            act(w);
+        }
+}
+
+static void raise_tile(walk *w)
+{
+    multiply(w);
+    raise_ceilings(w);
+}
+
+void ozg_cuda_job_ceilings(ozg_cuda_job *job)
+{
+    walk w = {.job = job, .ceilings = 1};
+
+    if (job->plan.shape.acc.kind == OZG_BY_ACCURATE)
+        for_tiles(&w, 0, raise_tile);
+}
+
+static void finish_tile(walk *w)
+{
+    const ozg_cuda_visitor *v = w->visitor;
+
+    if (v && v->before)
+        v->before(v->arg, &w->tile);
+    multiply(w);
+    factors(w);
+    reconstruct(w);
+    if (v && v->after)
+        v->after(v->arg, &w->tile);
+}
+
+void ozg_cuda_job_tiles(ozg_cuda_job *job, const ozg_cuda_visitor *visitor)
+{
+    walk w = {.job = job, .visitor = visitor};
+
+    for (int part = 0; part < job->parts; part++)
+        for_tiles(&w, part, finish_tile);
+}
+
+/* The lines of a tile that are new, chunk by chunk. */
+static void measure_tile(walk *w)
+{
+    const ozg_plan *plan = &w->job->plan;
+    ozg_cuda_tile *t = &w->tile;
+
+    w->split_a = w->new_a;
+    w->split_b = w->new_b;
+    for (t->p0 = 0; t->p0 < plan->shape.k; t->p0 += plan->kt) {
+        t->count = min64(plan->kt, plan->shape.k - t->p0);
+        t->first = t->p0 == 0;
+        split(w);
+    }
+    factors(w);
+}
+
+void ozg_cuda_job_measure(ozg_cuda_job *job, int part)
+{
+    walk w = {.job = job};
+
+    for_tiles(&w, part, measure_tile);
+}

@@ -1,0 +1,312 @@
+/*
+ * equal_data.h - a product of prog_equal.c: its shape, and matrices made from a seed.
+ *
+ * Memory between columns is filled with NaN, which nobody may read or change.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_TEST_CUDA_EQUAL_DATA_H
+#define OZG_TEST_CUDA_EQUAL_DATA_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ozgemm.h"
+
+enum family {
+    UNIFORM,   /* full mantissas in (-1, 1) */
+    WIDE,      /* exponents over hundreds of bits, by element */
+    CANCEL,    /* sums that cancel to a few bits */
+    SUBNORMAL, /* subnormal elements and results */
+    INTEGERS,  /* small ones: exact */
+    HUGE_ONES, /* results that overflow */
+    SPECIAL,   /* some lines with Inf or NaN, some zero */
+    FAR,       /* some lines of a wide range: parts */
+    EVIL,      /* spikes in some lines meet small elements: parts */
+    INNER,     /* A D and D^-1 B: shifts along k */
+    FAMILIES
+};
+
+static const char *const family_names[] = {"uniform", "wide",    "cancel", "subnormal", "integers",
+                                           "huge",    "special", "far",    "evil",      "inner"};
+
+typedef struct product {
+    char type, transa, transb;
+    int64_t m, n, k;
+    int pad; /* elements between columns, more or less */
+    enum family family;
+    double alpha[2], beta[2];
+    int nan_in_c;
+    ozg_accuracy acc;
+    /* set by product_make() */
+    int64_t lda, ldb, ldc;
+    void *a, *b, *c;
+    size_t bytes_a, bytes_b, bytes_c;
+} product;
+
+static uint64_t rng_state;
+
+static uint64_t rng_next(void)
+{
+    uint64_t z = rng_state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static int rng_below(int n)
+{
+    return (int)(rng_next() >> 33) % n;
+}
+
+/* In (-1, 1), all mantissa bits. */
+static double rng_unit(void)
+{
+    return (double)(int64_t)(rng_next() | 1) * 0x1p-63;
+}
+
+/* About normal, of variance 1. */
+static double rng_normal(void)
+{
+    double sum = 0;
+
+    for (int q = 0; q < 12; q++)
+        sum += rng_unit();
+    return sum / 2;
+}
+
+static int type_is_single(char type)
+{
+    return type == 's' || type == 'c';
+}
+
+static int type_parts(char type)
+{
+    return type == 'c' || type == 'z' ? 2 : 1;
+}
+
+static size_t type_bytes(char type)
+{
+    return (type_is_single(type) ? 4u : 8u) * (size_t)type_parts(type);
+}
+
+static void number_set(char type, void *x, int64_t at, double value)
+{
+    if (type_is_single(type))
+        ((float *)x)[at] = (float)value;
+    else
+        ((double *)x)[at] = value;
+}
+
+static double number_get(char type, const void *x, int64_t at)
+{
+    return type_is_single(type) ? (double)((const float *)x)[at] : ((const double *)x)[at];
+}
+
+/* Numbers of the type that an element at row i, column j of op(X) begins with. */
+static int64_t element_at(char type, char trans, int64_t i, int64_t j, int64_t ld)
+{
+    return type_parts(type) * (trans == 'N' ? i + j * ld : j + i * ld);
+}
+
+/* Element p of line i of either side. */
+static int64_t place_of(const product *g, int is_a, int64_t i, int64_t p)
+{
+    return is_a ? element_at(g->type, g->transa, i, p, g->lda) : element_at(g->type, g->transb, p, i, g->ldb);
+}
+
+static void scale_place(const product *g, int is_a, int64_t i, int64_t p, int e)
+{
+    void *x = is_a ? g->a : g->b;
+
+    for (int part = 0; part < type_parts(g->type); part++) {
+        const int64_t at = place_of(g, is_a, i, p) + part;
+
+        number_set(g->type, x, at, ldexp(number_get(g->type, x, at), e));
+    }
+}
+
+/* One number of an operand; the line and the element matter to some families. */
+static double number_of(const product *g, int is_a, int64_t i, int64_t p)
+{
+    const int single = type_is_single(g->type);
+
+    (void)i;
+    switch (g->family) {
+    case WIDE:
+        return ldexp(rng_unit(), (int)(rng_normal() * (single ? 12 : 60)));
+    case SUBNORMAL:
+        return ldexp(rng_unit(),
+                     single ? (is_a ? -130 : -20) - rng_below(8) : (is_a ? -1030 : -20) - rng_below(40));
+    case INTEGERS:
+        return (double)(rng_below(41) - 20);
+    case HUGE_ONES:
+        return ldexp(rng_unit(), single ? 64 : 512);
+    default:
+        return p % 7 == 3 ? 0 : rng_unit();
+    }
+}
+
+static int chosen(int64_t i, int every)
+{
+    return (i * 7 / every + i) % every == every / 2;
+}
+
+/* Element 2 q + 1 undoes element 2 q, but for its last bits. */
+static void make_cancel(const product *g)
+{
+    const int parts = type_parts(g->type);
+
+    for (int64_t p = 0; p + 1 < g->k; p += 2)
+        for (int side = 0; side < 2; side++)
+            for (int64_t i = 0; i < (side ? g->m : g->n); i++)
+                for (int part = 0; part < parts; part++) {
+                    void *x = side ? g->a : g->b;
+                    const double y = number_get(g->type, x, place_of(g, side, i, p) + part);
+
+                    number_set(g->type, x, place_of(g, side, i, p + 1) + part,
+                               side ? -y : y * (1 + (rng_below(4) == 0 ? 0x1p-22 : 0)));
+                }
+}
+
+static void make_special(const product *g)
+{
+    const int parts = type_parts(g->type);
+
+    for (int side = 0; side < 2; side++) {
+        const int64_t count = side ? g->m : g->n;
+        void *x = side ? g->a : g->b;
+
+        for (int64_t i = 0; i < count; i++) {
+            const int kind = rng_below(9);
+            const int64_t p = (int64_t)(rng_next() % (uint64_t)g->k);
+            const int64_t at = place_of(g, side, i, p) + rng_below(parts);
+
+            if (kind == 0)
+                number_set(g->type, x, at, INFINITY);
+            if (kind == 1)
+                number_set(g->type, x, at, -INFINITY);
+            if (kind == 2)
+                number_set(g->type, x, at, NAN);
+            for (int64_t q = 0; kind == 3 && q < g->k; q++)
+                for (int part = 0; part < parts; part++)
+                    number_set(g->type, x, place_of(g, side, i, q) + part, rng_below(2) ? 0.0 : -0.0);
+        }
+    }
+}
+
+/* Elements of one line in 16 of A (and, for some seeds, of B) times 2^(14 N). */
+static void make_far(const product *g)
+{
+    for (int side = 0; side < 2; side++)
+        for (int64_t i = 0; i < (side ? g->m : g->n); i++)
+            for (int64_t p = 0; p < g->k && chosen(i, side ? 16 : 8 + (int)(g->n % 3) * 4); p++)
+                scale_place(g, side, i, p, (int)(14 * rng_normal()));
+}
+
+/* As tests/oracle/test_apart.c: a spike of 2^40 in some rows meets elements of B that are as small. */
+static void make_evil(const product *g)
+{
+    const int64_t half = g->k / 2;
+    const int e = type_is_single(g->type) ? 20 : 40;
+
+    for (int64_t p = 0; p < half; p++) {
+        int met = 0;
+
+        for (int64_t i = p; i < g->m; i += half)
+            if (chosen(i, 8)) {
+                scale_place(g, 1, i, p, e);
+                met = 1;
+            }
+        for (int64_t j = 0; j < g->n && met; j++)
+            scale_place(g, 0, j, p, -e);
+    }
+}
+
+static void make_inner(const product *g)
+{
+    for (int64_t p = 0; p < g->k; p++) {
+        const int e = (int)(rng_normal() * (type_is_single(g->type) ? 10 : 40));
+
+        for (int64_t i = 0; i < g->m; i++)
+            scale_place(g, 1, i, p, e);
+        for (int64_t j = 0; j < g->n; j++)
+            scale_place(g, 0, j, p, -e);
+    }
+}
+
+static void fill_side(const product *g, int is_a)
+{
+    void *x = is_a ? g->a : g->b;
+
+    for (int64_t i = 0; i < (is_a ? g->m : g->n); i++)
+        for (int64_t p = 0; p < g->k; p++)
+            for (int part = 0; part < type_parts(g->type); part++)
+                number_set(g->type, x, place_of(g, is_a, i, p) + part, number_of(g, is_a, i, p));
+}
+
+static void fill_c(const product *g)
+{
+    for (int64_t j = 0; j < g->n; j++)
+        for (int64_t i = 0; i < type_parts(g->type) * g->m; i++) {
+            double x = rng_unit();
+
+            if (g->family == SUBNORMAL)
+                x = ldexp(x, type_is_single(g->type) ? -148 : -1070);
+            if (g->nan_in_c && rng_below(5) == 0)
+                x = rng_below(2) ? NAN : INFINITY;
+            number_set(g->type, g->c, i + type_parts(g->type) * j * g->ldc, x);
+        }
+}
+
+static void *junk(size_t bytes)
+{
+    unsigned char *x = malloc(bytes ? bytes : 1);
+
+    if (!x)
+        abort();
+    memset(x, 0xff, bytes); /* NaN in both precisions */
+    return x;
+}
+
+static void product_make(product *g, uint64_t seed)
+{
+    const int64_t rows_a = g->transa == 'N' ? g->m : g->k, columns_a = g->transa == 'N' ? g->k : g->m;
+    const int64_t rows_b = g->transb == 'N' ? g->k : g->n, columns_b = g->transb == 'N' ? g->n : g->k;
+
+    rng_state = seed;
+    g->lda = rows_a + g->pad;
+    g->ldb = rows_b + (g->pad ? g->pad + 2 : 0);
+    g->ldc = g->m + (g->pad ? g->pad + 4 : 0);
+    g->bytes_a = (size_t)(g->lda * columns_a) * type_bytes(g->type);
+    g->bytes_b = (size_t)(g->ldb * columns_b) * type_bytes(g->type);
+    g->bytes_c = (size_t)(g->ldc * g->n) * type_bytes(g->type);
+    g->a = junk(g->bytes_a);
+    g->b = junk(g->bytes_b);
+    g->c = junk(g->bytes_c);
+    fill_side(g, 1);
+    fill_side(g, 0);
+    fill_c(g);
+    if (g->family == CANCEL)
+        make_cancel(g);
+    if (g->family == SPECIAL)
+        make_special(g);
+    if (g->family == FAR)
+        make_far(g);
+    if (g->family == EVIL)
+        make_evil(g);
+    if (g->family == INNER)
+        make_inner(g);
+}
+
+static void product_free(product *g)
+{
+    free(g->a);
+    free(g->b);
+    free(g->c);
+}
+
+#endif

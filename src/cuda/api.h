@@ -75,7 +75,9 @@ enum {
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 };
 
-enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 }; /* CUfunction_attribute */
+/* CUfunction_attribute */
+enum { CU_FUNC_ATTRIBUTE_PTX_VERSION = 5, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
+enum { CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6 }; /* CUlaunchAttributeID */
 enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2 };
 enum { CU_STREAM_CAPTURE_STATUS_NONE = 0, CU_STREAM_CAPTURE_STATUS_ACTIVE = 1 };
@@ -101,6 +103,24 @@ typedef struct ozg_cuda_copy {
     size_t dst_pitch;
     size_t bytes, height;
 } ozg_cuda_copy;
+
+/* CUlaunchAttribute, of an integer. */
+typedef struct ozg_cuda_launch_attribute {
+    int id, padding;
+    union {
+        int number;
+        uint64_t words[8];
+    } value;
+} ozg_cuda_launch_attribute;
+
+/* CUlaunchConfig */
+typedef struct ozg_cuda_launch_config {
+    unsigned grid[3], block[3];
+    unsigned shared;
+    CUstream stream;
+    ozg_cuda_launch_attribute *attributes;
+    unsigned count; /* of attributes */
+} ozg_cuda_launch_config;
 
 /*
  * X(function, name in the library, arguments): what must be there. Since CUDA 11.
@@ -151,10 +171,13 @@ typedef struct ozg_cuda_copy {
     X(error_name, "cuGetErrorName", (CUresult result, const char **text))                                    \
     X(error_string, "cuGetErrorString", (CUresult result, const char **text))
 
-/* What may be missing: NULL then. cuTensorMapEncodeTiled since CUDA 12.0. */
+/* What may be missing: NULL then. cuLaunchKernelEx since CUDA 11.8, cuTensorMapEncodeTiled since 12.0. */
 #define OZG_CUDA_API_OPTIONAL(X)                                                                             \
     X(pointer_attribute, "cuPointerGetAttribute", (void *value, int attribute, CUdeviceptr pointer))         \
     X(stream_context, "cuStreamGetCtx", (CUstream stream, CUcontext * context))                              \
+    X(function_tell, "cuFuncGetAttribute", (int *value, int attribute, CUfunction function))                 \
+    X(launch_with, "cuLaunchKernelEx",                                                                       \
+      (const ozg_cuda_launch_config *config, CUfunction function, void **arguments, void **extra))           \
     X(tensor_map, "cuTensorMapEncodeTiled",                                                                  \
       (ozg_cuda_map_bits * map, int type, uint32_t rank, void *base, const uint64_t *size,                   \
        const uint64_t *stride, const uint32_t *box, const uint32_t *element_stride, int interleave,          \

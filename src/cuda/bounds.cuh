@@ -4,16 +4,17 @@
  *
  * The screen. Write W and w for the larger and the smaller width of two lines, E = ozg_bound(). E <= (1 +
  * 2^-24) S + 1, S a sum of three terms, each of them rounded up, of which the least of three products is at
- * most r2 x2 (r2 r2):
+ * most m(i, j) = min(r2_i x2_j, r1_i xmax_j), m(j, i), and r2_i r2_j:
  *
- *     2^-w S <= r2_i x2_j 2^-w_i + r2_j x2_i 2^-w_j + r2_i r2_j 2^(-w_i - w_j) + 3 2^-w
+ *     2^-w S <= m(i, j) 2^-w_i + m(j, i) 2^-w_j + r2_i r2_j 2^(-w_i - w_j) + 3 2^-w
  *     2^-w E <= (1 + 2^-24) T
- *     T = (r2_i 2^-w_i) (x2_j + r2_j 2^-w_j) + x2_i (r2_j 2^-w_j) + 4 2^-w_i + 4 2^-w_j
+ *     T = m(i, j) 2^-w_i + m(j, i) 2^-w_j + (r2_i 2^-w_i) (r2_j 2^-w_j) + 4 2^-w_i + 4 2^-w_j
  *
- * as W + w = w_i + w_j and 2^-w <= 2^-w_i + 2^-w_j. In floats T is taken times 2^64, so that with 15 <= w <= 177 and r2, x2 < 2^25
- * everything lies in [2^-113, 2^99], but r2_j 2^-w_j where it is added to x2_j >= 1, which may become 0.
- * Numbers are not negative: conversions and at most six roundings, each to the nearest, lose a factor of
- * less than (1 - 2^-24)^10, and 1 + 2^-16 makes up for them and for (1 + 2^-24).
+ * as W + w = w_i + w_j and 2^-w <= 2^-w_i + 2^-w_j. (Where few elements are rounded, r1 xmax is far less than
+ * r2 x2.) In floats T is taken times 2^64, so that with 15 <= w <= 177, r2, x2 < 2^25 and r1, xmax < 2^33
+ * everything lies in [2^-113, 2^115], but the third term, which may become 0 beside the others. Numbers are
+ * not negative: conversions and at most eight roundings, each to the nearest, lose a factor of less than
+ * (1 - 2^-24)^12, and 1 + 2^-16 makes up for them and for (1 + 2^-24).
  *
  * Native: floors pass, by ozg_bound_passes(), if 2^(b - w) E <= F L, b = ozg_bound_shift(), as its roundings
  * leave both sides integers. So T 2^b (1 + 2^-16) <= F L suffices, and that is what the screen asks. What it
@@ -35,11 +36,11 @@
 #include "cuda/words.cuh"
 
 /*
- * A line as the kernels want it. r: 2^64 r2 2^-w; x: x2; u: 2^66 2^-w; 0 where there is no test, and for
- * lines of zeros.
+ * A line as the kernels want it. r, r1: 2^64 r2 2^-w, 2^64 r1 2^-w; x, xmax: x2, xmax; u: 2^66 2^-w; 0 where
+ * there is no test, and for lines of zeros.
  */
 struct alignas(16) ozg_cuda_line {
-    float r, x, u;
+    float r, x, r1, xmax, u;
     int d;
 };
 
@@ -52,13 +53,15 @@ OZG_DEVICE float ozg_cuda_power(int e)
 /* Line i of the caller's matrix. */
 OZG_DEVICE ozg_cuda_line ozg_cuda_line_of(const ozg_cuda_lines *l, int64_t i, int tests)
 {
-    ozg_cuda_line out = {0, 0, 0, l->d[i]};
+    ozg_cuda_line out = {0, 0, 0, 0, 0, l->d[i]};
 
     if (tests && l->x2[i] != 0) {
         const float unit = ozg_cuda_power(64 - (out.d + l->e[i]));
 
         out.r = (float)l->r2[i] * unit;
         out.x = (float)l->x2[i];
+        out.r1 = (float)l->r1[i] * unit;
+        out.xmax = (float)l->xmax[i];
         out.u = 4 * unit;
     }
     return out;
@@ -79,9 +82,10 @@ OZG_DEVICE int ozg_cuda_tested(const ozg_cuda_line *row, const ozg_cuda_line *co
 /* 2^64 T */
 OZG_DEVICE float ozg_cuda_screen(const ozg_cuda_line *row, const ozg_cuda_line *column)
 {
-    const float with = __fmaf_rn(column->r, ozg_cuda_power(-64), column->x); /* the same for all rows */
+    const float of_row = fminf(row->r * column->x, row->r1 * column->xmax);
+    const float of_column = fminf(column->r * row->x, column->r1 * row->xmax);
 
-    return __fmaf_rn(row->r, with, __fmaf_rn(row->x, column->r, row->u + column->u));
+    return __fmaf_rn(row->r * ozg_cuda_power(-64), column->r, of_row) + of_column + (row->u + column->u);
 }
 
 /*

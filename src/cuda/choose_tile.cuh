@@ -20,7 +20,7 @@
 #define TILE     64         /* components of a line */
 #define PITCH    (BOTH + 1) /* words between components: those of a line are in different banks */
 #define BATCH    4          /* numbers of moduli that are measured together */
-#define FIRST    3          /* of these, in the first pass: the start of the search and the two below it */
+#define FIRST    2          /* of these, in the first pass: the start of the search and the one below it */
 #define TOGETHER 2          /* numbers of moduli that are evaluated together */
 #define ALL      0xffffffffu
 

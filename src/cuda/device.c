@@ -20,8 +20,9 @@ ozg_status ozg_cuda_check(ozg_context *ctx, CUresult result, const char *what)
 
 ozg_status ozg_cuda_enter(ozg_context *ctx)
 {
-    const struct ozg_cuda *g = ctx->cuda;
+    struct ozg_cuda *g = ctx->cuda;
 
+    g->after_kernel = 0;
     if (*g->failed)
         return ozg_fail(ctx, OZG_E_DEVICE, "%s", g->failed);
     return ozg_cuda_check(ctx, g->api->context_push(g->device->context), "use the device");
@@ -91,10 +92,38 @@ static const ozg_cuda_function *function_of(ozg_context *ctx, const char *kernel
     return f;
 }
 
+/* Graphs know of dependent launches since CUDA 12.3. */
+static int may_overlap(ozg_context *ctx, const ozg_cuda_function *f)
+{
+    const struct ozg_cuda *g = ctx->cuda;
+
+    return g->after_kernel && f->waits && (g->api->version >= 12030 || !ozg_cuda_capturing(ctx));
+}
+
+static CUresult launch_dependent(const struct ozg_cuda *g, const ozg_cuda_function *f, int blocks,
+                                 int threads, size_t shared, void **arguments)
+{
+    ozg_cuda_launch_attribute attribute;
+    ozg_cuda_launch_config config;
+
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.number = 1;
+    memset(&config, 0, sizeof config);
+    config.grid[0] = (unsigned)blocks;
+    config.block[0] = (unsigned)threads;
+    config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+    config.shared = (unsigned)shared;
+    config.stream = g->stream;
+    config.attributes = &attribute;
+    config.count = 1;
+    return g->api->launch_with(&config, f->function, arguments, NULL);
+}
+
 ozg_status ozg_cuda_launch(ozg_context *ctx, const char *kernel, int blocks, int threads, size_t shared,
                            int cooperative, const void *args)
 {
-    const struct ozg_cuda *g = ctx->cuda;
+    struct ozg_cuda *g = ctx->cuda;
     void *arguments[1];
     const ozg_cuda_function *f;
     ozg_status status;
@@ -106,10 +135,15 @@ ozg_status ozg_cuda_launch(ozg_context *ctx, const char *kernel, int blocks, int
     if (!f)
         return status;
     memcpy(arguments, &args, sizeof args); /* the driver's pointer is not to const, but it only reads */
-    result = cooperative ? g->api->launch_cooperative(f->function, (unsigned)blocks, 1, 1, (unsigned)threads,
-                                                      1, 1, (unsigned)shared, g->stream, arguments)
-                         : g->api->launch(f->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1,
-                                          (unsigned)shared, g->stream, arguments, NULL);
+    if (cooperative)
+        result = g->api->launch_cooperative(f->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1,
+                                            (unsigned)shared, g->stream, arguments);
+    else if (may_overlap(ctx, f))
+        result = launch_dependent(g, f, blocks, threads, shared, arguments);
+    else
+        result = g->api->launch(f->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1,
+                                (unsigned)shared, g->stream, arguments, NULL);
+    g->after_kernel = result == CUDA_SUCCESS;
     return ozg_cuda_check(ctx, result, "launch a kernel");
 }
 
@@ -156,6 +190,7 @@ ozg_status ozg_cuda_mark(ozg_context *ctx, int mark)
 {
     const ozg_status status = have_event(ctx, mark);
 
+    ctx->cuda->after_kernel = 0;
     if (status)
         return status;
     return ozg_cuda_check(ctx, ctx->cuda->api->event_record(ctx->cuda->event[mark], ctx->cuda->stream),

@@ -7,6 +7,11 @@
  *     OZG_KERNEL(name, args, threads, blocks) { ... }   a kernel with one argument `const args a`
  *     OZG_SHARED(type, x)                               type *x: the dynamic shared memory
  *
+ * From capability 9.0 on, a kernel may be launched while the one before it on the stream still runs (device.h:
+ * programmatic dependent launch). EVERY kernel therefore begins by waiting until all work of the one before is
+ * done and can be seen; OZG_KERNEL does it. So the one before has itself waited for the one before it, and a
+ * kernel may take everything that was launched earlier as done.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef OZG_CUDA_DEVICE_CUH
@@ -20,11 +25,37 @@
 
 #define OZG_DEVICE static __device__ __forceinline__
 #define OZG_DEVICE_CALL static __device__ __noinline__ /* rare: not to cost registers where it is not called */
+/* The body is a function of its own, so that nothing of it can come before the wait. */
 #define OZG_KERNEL(name, args, threads, blocks)                                                              \
-    extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ args a)
+    OZG_DEVICE void name##_body(const args &a);                                                              \
+    extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ args a)       \
+    {                                                                                                        \
+        ozg_wait_for_previous();                                                                             \
+        name##_body(a);                                                                                      \
+    }                                                                                                        \
+    OZG_DEVICE void name##_body(const args &a)
 
 extern __shared__ __align__(1024) unsigned char ozg_shared_memory[];
 #define OZG_SHARED(type, x) type *x = (type *)ozg_shared_memory
+
+/* What the kernel before this one on the stream has done is done, and seen. PTX ISA, griddepcontrol. */
+OZG_DEVICE void ozg_wait_for_previous(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/*
+ * The next kernel may be launched now; it still waits until this one is done. Without a call: when all blocks
+ * have ended. For kernels that find nothing to do: blocks of the next one take room from blocks that work.
+ */
+OZG_DEVICE void ozg_launch_next(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 
 /* Shifts by 0 up to all bits. */
 OZG_DEVICE uint32_t ozg_shr32(uint32_t x, int32_t by)

@@ -35,7 +35,7 @@ extern const ozg_cuda_image *ozg_cuda_images;
 
 struct ozg_cuda_shared; /* of a device, for all contexts: shared.h */
 
-#define OZG_CUDA_KERNELS      32         /* kernels that a context knows by name, at most */
+#define OZG_CUDA_KERNELS      48         /* kernels that a context knows by name, at most */
 #define OZG_CUDA_SHARED_USUAL (48 << 10) /* dynamic shared memory that no kernel has to ask for */
 
 /* A kernel as this context has seen it. */
@@ -43,6 +43,7 @@ typedef struct ozg_cuda_function {
     const char *name;
     CUfunction function;
     size_t shared; /* dynamic shared memory that it may have */
+    int waits;     /* for the kernel before it, by itself (device.cuh): it may be launched early */
 } ozg_cuda_function;
 
 /* Page-locked host memory. */
@@ -62,6 +63,7 @@ struct ozg_cuda {
     const char *kernel;                  /* product: "cuda-wgmma" or "cuda-mma" */
     int wgmma;                           /* the same as a number */
     CUstream stream;                     /* the caller's, or NULL: the default stream */
+    int after_kernel;                    /* its last work is a kernel of this call: ozg_cuda_launch() */
     const struct ozg_cuda_table *tables; /* device memory: tables[s], s = OZG_NMOD_MIN .. OZG_NMOD_MAX */
     CUdeviceptr arena;                   /* workspace kept between calls */
     size_t arena_bytes;
@@ -121,6 +123,11 @@ int ozg_cuda_capturing(ozg_context *ctx);
 /*
  * ozg_cuda_launch() - a kernel with one argument struct, on the stream; args is read before it returns.
  * `kernel` is its name, a string literal. cooperative: all blocks at once, or OZG_E_DEVICE.
+ *
+ * Where the work before it on the stream is a kernel of the same call, and nothing else (whoever enqueues
+ * something else says after_kernel = 0), it is a programmatic dependent launch: its blocks come as soon as
+ * those of the one before are done, or call ozg_launch_next() (device.cuh). That kernel must wait by itself,
+ * which machine code for 9.0 does and code made from PTX for 8.0 does not. Never a cooperative one.
  */
 ozg_status ozg_cuda_launch(ozg_context *ctx, const char *kernel, int blocks, int threads, size_t shared,
                            int cooperative, const void *args);

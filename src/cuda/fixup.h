@@ -1,5 +1,5 @@
 /*
- * fixup.h - how the kernels of fixup.cu are launched. None of them wants dynamic shared memory.
+ * fixup.h - how the kernels of repair.cu and fixup.cu are launched. None of them wants dynamic shared memory.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -271,7 +271,7 @@ typedef struct ozg_cuda_product_args {
     int32_t ceilings;
 } ozg_cuda_product_args;
 
-/* ---- fixup.cu ----------------------------------------------------------------------------------- */
+/* ---- repair.cu, fixup.cu ------------------------------------------------------------------------ */
 
 /*
  * ozg_cuda_repair - the entries of the list, exactly, with the residues of the tile; then the list is empty. Its arguments are those of reconstruct.

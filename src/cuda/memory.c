@@ -13,9 +13,7 @@
 #include "cuda/device.h"
 #include "parallel.h"
 
-#define HALF                                                                                                 \
-    ((size_t)16 << 20) /* bytes of one piece: some 0.3 ms on the bus, many times what a copy costs to start  \
-                        */
+#define HALF      ((size_t)16 << 20)  /* bytes of a piece: 0.3 ms on the bus; starting it: microseconds */
 #define TASK      ((size_t)512 << 10) /* what a thread copies at a time */
 #define PITCH_MAX ((size_t)INT32_MAX) /* of cuMemcpy2DAsync: CU_DEVICE_ATTRIBUTE_MAX_PITCH on all devices */
 
@@ -106,18 +104,20 @@ void ozg_cuda_close_memory(ozg_context *ctx)
 
 ozg_status ozg_cuda_fetch(ozg_context *ctx, void *record, const void *device, size_t bytes)
 {
-    const struct ozg_cuda *g = ctx->cuda;
+    struct ozg_cuda *g = ctx->cuda;
 
+    g->after_kernel = 0;
     return ozg_cuda_check(ctx, g->api->download(record, (CUdeviceptr)(uintptr_t)device, bytes, g->stream),
                           "copy results");
 }
 
 ozg_status ozg_cuda_zero(ozg_context *ctx, void *device, size_t bytes)
 {
-    const struct ozg_cuda *g = ctx->cuda;
+    struct ozg_cuda *g = ctx->cuda;
 
     if (bytes == 0)
         return OZG_OK;
+    g->after_kernel = 0;
     return ozg_cuda_check(ctx, g->api->set_bytes((CUdeviceptr)(uintptr_t)device, 0, bytes, g->stream),
                           "clear memory");
 }
@@ -169,10 +169,11 @@ static int next_piece(const transfer *t, piece *p)
 /* Between the device and `memory`, whose columns are ld bytes apart: the caller's, or a half. */
 static CUresult copy_piece(const transfer *t, const piece *p, unsigned char *memory, size_t ld)
 {
-    const struct ozg_cuda *g = t->ctx->cuda;
+    struct ozg_cuda *g = t->ctx->cuda;
     const CUdeviceptr device = (CUdeviceptr)(uintptr_t)(t->device + (size_t)p->j * t->ld_device + p->at);
     ozg_cuda_copy c = {0};
 
+    g->after_kernel = 0;
     if (p->columns == 1 || (ld == p->height && t->ld_device == p->height)) {
         const size_t bytes = p->height * (size_t)p->columns;
 

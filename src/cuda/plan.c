@@ -153,6 +153,7 @@ ozg_cuda_lines ozg_cuda_lines_at(const ozg_plan *plan, const ozg_cuda_places *l,
     const int by_data = ozg_by_data(plan->shape.acc);
     ozg_cuda_lines x;
 
+    memset(&x, 0, sizeof x);
     x.view = *view;
     x.count = count;
     x.k = plan->shape.k;

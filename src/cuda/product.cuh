@@ -34,8 +34,10 @@ OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product
     ozg_cuda_product_work w = {};
     int64_t rows, columns;
 
-    if (a.tile.part >= state->parts)
+    if (a.tile.part >= state->parts) {
+        ozg_launch_next();
         return w;
+    }
     rows = state->part[a.tile.part].rows - a.tile.i0;
     columns = state->part[a.tile.part].columns - a.tile.j0;
     rows = rows < a.tile.rows ? rows : a.tile.rows;

@@ -66,10 +66,13 @@ OZG_DEVICE const ozg_cuda_table *table_of(const ozg_cuda_reconstruct_args &a, in
 {
     const ozg_cuda_table *table;
 
-    if (a.tile.part >= a.state->parts)
-        return nullptr;
-    table = &a.tables[a.state->nmod[a.tile.part]];
-    return (table->nword > 2) == large ? table : nullptr;
+    if (a.tile.part < a.state->parts) {
+        table = &a.tables[a.state->nmod[a.tile.part]];
+        if ((table->nword > 2) == large)
+            return table;
+    }
+    ozg_launch_next();
+    return nullptr;
 }
 
 /* ---- tests of an entry ---------------------------------------------------------------------------- */

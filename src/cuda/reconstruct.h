@@ -13,10 +13,11 @@
 #include "cuda/kernels.h"
 
 /*
- * Blocks that a multiprocessor holds at least (__launch_bounds__): of small ones, of small ones for complex
- * types, of others.
+ * Blocks that a multiprocessor holds at least (__launch_bounds__): of small ones with beta = 0, of small ones where C
+ * joins c^, of small ones for complex types, of others.
  */
-#define OZG_CUDA_RECONSTRUCT_SMALL   8
+#define OZG_CUDA_RECONSTRUCT_SMALL   4
+#define OZG_CUDA_RECONSTRUCT_JOINED  8
 #define OZG_CUDA_RECONSTRUCT_COMPLEX 6
 #define OZG_CUDA_RECONSTRUCT_LARGE   4
 
@@ -32,16 +33,26 @@ OZG_INLINE int ozg_cuda_reconstruct_plain(const ozg_scalars *s)
            (!s->complex_ || (ozg_scalar_is_zero(s->alpha[1]) && ozg_scalar_is_zero(s->beta[1])));
 }
 
+/* Real, and C joins c^. */
+OZG_INLINE int ozg_cuda_reconstruct_joined(const ozg_scalars *s)
+{
+    return !s->complex_ && !ozg_scalar_is_zero(s->beta[0]);
+}
+
 /* ozg_cuda_reconstruct_name() - what to launch; large: c^ of more than two words. */
 static inline const char *ozg_cuda_reconstruct_name(const ozg_scalars *s, int large)
 {
-    static const char *const name[2][5] = {
+    static const char *const name[2][7] = {
         {"ozg_cuda_reconstruct_small_d", "ozg_cuda_reconstruct_small_s", "ozg_cuda_reconstruct_small_z",
-         "ozg_cuda_reconstruct_small_c", "ozg_cuda_reconstruct_small_any"},
+         "ozg_cuda_reconstruct_small_c", "ozg_cuda_reconstruct_small_d_joined",
+         "ozg_cuda_reconstruct_small_s_joined", "ozg_cuda_reconstruct_small_any"},
         {"ozg_cuda_reconstruct_large_d", "ozg_cuda_reconstruct_large_s", "ozg_cuda_reconstruct_large_z",
-         "ozg_cuda_reconstruct_large_c", "ozg_cuda_reconstruct_large_any"}};
+         "ozg_cuda_reconstruct_large_c", "ozg_cuda_reconstruct_large_d_joined",
+         "ozg_cuda_reconstruct_large_s_joined", "ozg_cuda_reconstruct_large_any"}};
 
-    return name[large != 0][ozg_cuda_reconstruct_plain(s) ? 2 * s->complex_ + s->single : 4];
+    if (!ozg_cuda_reconstruct_plain(s))
+        return name[large != 0][6];
+    return name[large != 0][ozg_cuda_reconstruct_joined(s) ? 4 + s->single : 2 * s->complex_ + s->single];
 }
 
 /*
@@ -53,6 +64,7 @@ OZG_INLINE int ozg_cuda_reconstruct_blocks(const ozg_scalars *s, int large, int6
 {
     const int64_t each = large || !ozg_cuda_reconstruct_plain(s) ? OZG_CUDA_RECONSTRUCT_LARGE
                          : s->complex_                           ? OZG_CUDA_RECONSTRUCT_COMPLEX
+                         : ozg_cuda_reconstruct_joined(s)        ? OZG_CUDA_RECONSTRUCT_JOINED
                                                                  : OZG_CUDA_RECONSTRUCT_SMALL;
     const int64_t threads = (rows + 3) / 4 * columns, wave = multiprocessors * each;
     const int64_t work = (threads + OZG_CUDA_RECONSTRUCT_THREADS - 1) / OZG_CUDA_RECONSTRUCT_THREADS;

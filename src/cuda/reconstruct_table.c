@@ -46,6 +46,31 @@ static void set_quotient(ozg_cuda_weights *t, int l, int64_t y, int64_t m)
     set_digit(t, 1, l, (int32_t)(both - 65536 * high));
 }
 
+/* Byte number `number` of the weight of modulus l (0 and 1: of F) in all lanes' fragments. */
+static void set_byte(ozg_cuda_weights *t, int number, int l, int32_t byte)
+{
+    for (int column = number % 2; column < 8; column += 2)
+        t->fragment[number / 2][l / 16][4 * column + l / 4 % 4] |= ((uint32_t)byte & 0xff) << 8 * (l % 4);
+}
+
+/* The 16-bit digits of modulus l as balanced bytes; what lies above 2^(16 OZG_CUDA_QUAD_DIGITS) is dropped. */
+static void set_fragments(ozg_cuda_weights *t, int l)
+{
+    const int f = (int16_t)(t->digit[0][l / 4][l / 2 % 2] >> 16 * (l % 2));
+    int32_t rest = f > 127 * 257 ? 127 * 257 : f; /* the bytes reach no further */
+
+    for (int i = 0; i < 2 * (1 + OZG_CUDA_QUAD_DIGITS); i++) {
+        const int32_t carry = (int32_t)divide(rest + 128, 256);
+
+        set_byte(t, i, l, rest - 256 * carry);
+        rest = carry;
+        if (i == 1)
+            rest = 0;
+        if (i % 2 == 1 && i / 2 < OZG_CUDA_QUAD_DIGITS)
+            rest += (int16_t)(t->digit[2 + i / 2][l / 4][l / 2 % 2] >> 16 * (l % 2));
+    }
+}
+
 static int limbs_for(int bits)
 {
     static const int some[] = {2, 4, 6, 7, 8, 10, 12, 16, 20, 24};
@@ -75,5 +100,7 @@ void ozg_cuda_weights_build(ozg_cuda_weights *t, const ozg_rns *rns)
             rest += (int32_t)rns->weight[l][i] - (y < 0 ? (int32_t)rns->product[i] : 0);
             set_digit(t, 2 + i, l, balanced(&rest));
         }
+        if (l < 32)
+            set_fragments(t, l);
     }
 }

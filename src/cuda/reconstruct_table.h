@@ -30,13 +30,19 @@
 
 #include "rns.h"
 
-#define OZG_CUDA_GROUPS ((OZG_NMOD_MAX + 3) / 4) /* of four moduli */
-#define OZG_CUDA_DIGITS (2 + OZG_CRT_LIMBS)      /* F, G, then those of W */
+#define OZG_CUDA_GROUPS      ((OZG_NMOD_MAX + 3) / 4) /* of four moduli */
+#define OZG_CUDA_DIGITS      (2 + OZG_CRT_LIMBS)      /* F, G, then those of W */
+#define OZG_CUDA_QUAD_DIGITS 12                       /* c^ of up to 24 moduli */
 
 typedef struct ozg_cuda_weights {
     int32_t nlimb; /* digits that hold c^: the least of 2, 4, 6, 7, 8, 10, 12, 16, 20, 24 */
     int32_t reserved;
     int32_t product[OZG_CRT_LIMBS]; /* of -M */
+    /*
+     * For matrix instructions (reconstruct_quads.cuh), up to OZG_CUDA_QUAD_DIGITS digits: balanced bytes of F and of the W_l,
+     * fragment[T][g][lane]: byte 2 (T - 1) + lane / 4 % 2 of the weights, T = 0: of F, of moduli 16 g + 4 (lane % 4) .. + 3.
+     */
+    uint32_t fragment[1 + OZG_CUDA_QUAD_DIGITS][2][32];
     /* digit[i][g][h]: digits i of moduli 4 g + 2 h (low half) and 4 g + 2 h + 1; 0 beyond the last modulus */
     uint32_t digit[OZG_CUDA_DIGITS][OZG_CUDA_GROUPS][2];
 } ozg_cuda_weights;

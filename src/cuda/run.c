@@ -85,8 +85,9 @@ typedef struct visit {
 /* The device waits for event number `mark` before it goes on with this stream. */
 static void wait_for(visit *v, CUstream stream, int mark)
 {
-    const struct ozg_cuda *g = v->job.ctx->cuda;
+    struct ozg_cuda *g = v->job.ctx->cuda;
 
+    g->after_kernel = 0;
     if (!v->job.status)
         v->job.status =
             ozg_cuda_check(v->job.ctx, g->api->stream_wait(stream, g->event[mark], 0), "wait for a copy");

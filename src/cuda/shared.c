@@ -276,6 +276,18 @@ ozg_cuda_shared *ozg_cuda_share(ozg_context *ctx, int number, ozg_status *status
 
 /* ---- kernels ------------------------------------------------------------------------------------ */
 
+/*
+ * The kernel begins by waiting for the one before it (device.cuh): it was compiled for 9.0 or later. On a later
+ * device it may be code that the driver made from PTX for 8.0.
+ */
+static int waits(const ozg_cuda_shared *d, CUfunction function)
+{
+    int ptx = 0;
+
+    return d->capability >= 90 && d->api->launch_with && d->api->function_tell &&
+           !d->api->function_tell(&ptx, CU_FUNC_ATTRIBUTE_PTX_VERSION, function) && ptx >= 90;
+}
+
 /* Under the lock: a kernel that is asked for the first time. */
 static ozg_status look_up(ozg_context *ctx, ozg_cuda_shared *d, const char *name, ozg_cuda_function **found)
 {
@@ -294,6 +306,7 @@ static ozg_status look_up(ozg_context *ctx, ozg_cuda_shared *d, const char *name
         return ozg_cuda_explain(ctx, d->api, result, "load a kernel");
     f->name = name;
     f->shared = OZG_CUDA_SHARED_USUAL;
+    f->waits = waits(d, f->function);
     d->functions++;
     *found = f;
     return OZG_OK;

@@ -327,8 +327,10 @@ OZG_KERNEL(ozg_cuda_split, ozg_cuda_split_args, OZG_CUDA_SPLIT_THREADS, OZG_CUDA
     OZG_SHARED(ozg_cuda_split_modulus, table);
     __shared__ split_work work[2];
 
-    if (a.tile.part >= a.state->parts)
+    if (a.tile.part >= a.state->parts) {
+        ozg_launch_next();
         return;
+    }
     const int nmod = a.state->nmod[a.tile.part];
     const uint32_t *from = (const uint32_t *)a.tables[nmod].split;
 

@@ -38,8 +38,12 @@ static void split(const walk *w)
     args.tile = *t;
     args.tables = job->ctx->cuda->tables;
     args.ceilings = w->ceilings;
-    args.side[0] = (ozg_cuda_split_side){job->a, job->planes_a, w->new_a && !w->ceilings};
-    args.side[1] = (ozg_cuda_split_side){job->b, job->planes_b, w->new_b && !w->ceilings};
+    args.side[0].lines = job->a;
+    args.side[0].planes = job->planes_a;
+    args.side[0].measure = w->new_a && !w->ceilings;
+    args.side[1].lines = job->b;
+    args.side[1].planes = job->planes_b;
+    args.side[1].measure = w->new_b && !w->ceilings;
     if (w->split_a)
         args.blocks_a = ozg_cuda_split_blocks(&job->a, t->rows, t->count, multiprocessors);
     else
@@ -228,6 +232,14 @@ static void for_tiles(walk *w, int part, void (*act)(walk *w))
         }
 }
 
+static void open_walk(walk *w, ozg_cuda_job *job, const ozg_cuda_visitor *visitor, int ceilings)
+{
+    memset(w, 0, sizeof *w);
+    w->job = job;
+    w->visitor = visitor;
+    w->ceilings = ceilings;
+}
+
 static void raise_tile(walk *w)
 {
     multiply(w);
@@ -236,8 +248,9 @@ static void raise_tile(walk *w)
 
 void ozg_cuda_job_ceilings(ozg_cuda_job *job)
 {
-    walk w = {.job = job, .ceilings = 1};
+    walk w;
 
+    open_walk(&w, job, NULL, 1);
     if (job->plan.shape.acc.kind == OZG_BY_ACCURATE)
         for_tiles(&w, 0, raise_tile);
 }
@@ -257,8 +270,9 @@ static void finish_tile(walk *w)
 
 void ozg_cuda_job_tiles(ozg_cuda_job *job, const ozg_cuda_visitor *visitor)
 {
-    walk w = {.job = job, .visitor = visitor};
+    walk w;
 
+    open_walk(&w, job, visitor, 0);
     for (int part = 0; part < job->parts; part++)
         for_tiles(&w, part, finish_tile);
 }
@@ -281,7 +295,8 @@ static void measure_tile(walk *w)
 
 void ozg_cuda_job_measure(ozg_cuda_job *job, int part)
 {
-    walk w = {.job = job};
+    walk w;
 
+    open_walk(&w, job, NULL, 0);
     for_tiles(&w, part, measure_tile);
 }

@@ -355,6 +355,11 @@ static inline uint32_t ozg_emulated_dp2a(uint32_t a, uint32_t b, uint32_t c, int
     return c;
 }
 
+/* Kernels run one after the other. */
+OZG_DEVICE void ozg_launch_next(void)
+{
+}
+
 OZG_DEVICE uint32_t ozg_shr32(uint32_t x, int32_t by)
 {
     if (by < 0 || by > 32)

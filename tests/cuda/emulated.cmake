@@ -10,6 +10,9 @@ file(GLOB emulation CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/emulate*.cpp)
 
 # .cu is no name of C++ for most compilers: CMake says it by -x c++.
 set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX)
+# Matrix instructions are long loops: with -O3 the emulated products take 0.4 of the time.
+file(GLOB products CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/product_*.cu)
+set_source_files_properties(${products} ${emulation} PROPERTIES COMPILE_OPTIONS -O3)
 add_library(ozg_cuda_emulated OBJECT ${kernels} ${emulation})
 file(GLOB driver CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/fake*.cpp)
 add_library(ozg_fake_cuda SHARED ${driver} $<TARGET_OBJECTS:ozg_cuda_emulated>)

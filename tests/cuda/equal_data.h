@@ -150,9 +150,10 @@ static double number_of(const product *g, int is_a, int64_t i, int64_t p)
     }
 }
 
-static int chosen(int64_t i, int every)
+/* One line in 7, in runs: the sample of 32 lines sees some. */
+static int chosen(int64_t i)
 {
-    return (i * 7 / every + i) % every == every / 2;
+    return i / 9 % 7 == 3;
 }
 
 /* Element 2 q + 1 undoes element 2 q, but for its last bits. */
@@ -198,32 +199,45 @@ static void make_special(const product *g)
     }
 }
 
-/* Elements of one line in 16 of A (and, for some seeds, of B) times 2^(14 N). */
+/* Elements of some lines of A, and of B for some sizes, times 2^(14 N). */
 static void make_far(const product *g)
 {
     for (int side = 0; side < 2; side++)
         for (int64_t i = 0; i < (side ? g->m : g->n); i++)
-            for (int64_t p = 0; p < g->k && chosen(i, side ? 16 : 8 + (int)(g->n % 3) * 4); p++)
+            for (int64_t p = 0; p < g->k && chosen(i) && (side || g->n % 2); p++)
                 scale_place(g, side, i, p, (int)(14 * rng_normal()));
 }
 
-/* As tests/oracle/test_apart.c: a spike of 2^40 in some rows meets elements of B that are as small. */
-static void make_evil(const product *g)
+/*
+ * As in tests/oracle/test_apart.c: a spike of 2^e in some lines of one side meets elements of the other that are
+ * as small.
+ */
+static void make_evil_lines(const product *g, int is_a)
 {
-    const int64_t half = g->k / 2;
-    const int e = type_is_single(g->type) ? 20 : 40;
+    const int64_t half = g->k / 2, lines = is_a ? g->m : g->n, others = is_a ? g->n : g->m;
+    const int e = type_is_single(g->type) ? 30 : 50;
 
-    for (int64_t p = 0; p < half; p++) {
+    for (int64_t q = 0; q < half; q++) {
+        const int64_t p = is_a ? q : half + q;
         int met = 0;
 
-        for (int64_t i = p; i < g->m; i += half)
-            if (chosen(i, 8)) {
-                scale_place(g, 1, i, p, e);
+        for (int64_t i = q; i < lines; i += half)
+            if (chosen(i)) {
+                scale_place(g, is_a, i, p, e);
                 met = 1;
             }
-        for (int64_t j = 0; j < g->n && met; j++)
-            scale_place(g, 0, j, p, -e);
+        for (int64_t j = 0; j < others && met; j++)
+            scale_place(g, !is_a, j, p, -e);
     }
+}
+
+/* In rows, columns or both. */
+static void make_evil(const product *g)
+{
+    if (g->n % 3 != 1)
+        make_evil_lines(g, 1);
+    if (g->n % 3 != 0)
+        make_evil_lines(g, 0);
 }
 
 static void make_inner(const product *g)

@@ -410,6 +410,7 @@ API CUresult cuStreamDestroy_v2(CUstream stream)
 API CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned)
 {
     ENTER(IN_CONTEXT);
+    fake_last = FAKE_WAIT;
     return CUDA_SUCCESS;
 }
 
@@ -507,6 +508,15 @@ API CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *nam
     return CUDA_SUCCESS;
 }
 
+API CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction)
+{
+    ENTER(IN_CONTEXT);
+    if (attribute != CU_FUNC_ATTRIBUTE_PTX_VERSION)
+        return fake_complain("attribute %d of a kernel is not known", attribute);
+    *value = fake.ptx ? fake.ptx : 10 * fake.major + fake.minor;
+    return CUDA_SUCCESS;
+}
+
 API CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
 {
     ENTER(IN_CONTEXT);
@@ -572,6 +582,25 @@ API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
     const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
 
     return launch(f, grid, block, shared, 0, arguments);
+}
+
+/* With programmatic stream serialization, where that is right, and nothing else. */
+API CUresult cuLaunchKernelEx(const ozg_cuda_launch_config *c, CUfunction f, void **arguments, void **)
+{
+    ENTER(IN_CONTEXT);
+    const int ptx = fake.ptx ? fake.ptx : 10 * fake.major + fake.minor;
+
+    if (c->count != 1 || c->attributes->id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
+        c->attributes->value.number != 1)
+        return fake_complain("launch of %s with attributes that are not known", f->name);
+    if (fake.major < 9 || ptx < 90)
+        return fake_complain("launch of %s: it does not wait for the kernel before it", f->name);
+    if (fake_last != FAKE_LAUNCH)
+        return fake_complain("dependent launch of %s: what comes before it is no kernel", f->name);
+    if (fake_capturing() && fake.version < 12030)
+        return fake_complain("dependent launch of %s: this driver knows none in graphs", f->name);
+    fake_now.dependent++;
+    return launch(f, c->grid, c->block, c->shared, 0, arguments);
 }
 
 API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,

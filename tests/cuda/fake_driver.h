@@ -7,7 +7,7 @@
  *
  * Checked, with a message on stderr and an error: the context is current; copies lie in live allocations; red zones
  * around these are whole; launches have a legal shape and no pointer to host memory. Device memory starts as 0xCD and
- * cannot be touched by the host (it dies by SIGSEGV) but through the driver.
+ * cannot be touched by the host (it dies by SIGSEGV) but through the driver, except allocations above 1 MiB.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,6 +26,7 @@ typedef struct fake_device {
     int devices;         /* 1; 0: cuInit() says CUDA_ERROR_NO_DEVICE */
     int version;         /* of the driver: 12040 */
     int major, minor;    /* compute capability: 8, 0 */
+    int ptx;             /* what the kernels were compiled for: 80; 0: the capability itself */
     int multiprocessors; /* 4 */
     int resident;        /* blocks a multiprocessor, at most: 2 */
     int shared_most;     /* dynamic shared memory of a block, at most: 166912 */
@@ -53,6 +54,7 @@ typedef struct fake_counts {
     int allocations, pinned, events, contexts; /* live; contexts: retained */
     size_t bytes, most_bytes;                  /* of allocations: live, and the most so far */
     uint64_t launches, copies;
+    uint64_t dependent;                        /* programmatic dependent launches: only right after a kernel */
     uint64_t complaints; /* what was checked and found wrong */
 } fake_counts;
 

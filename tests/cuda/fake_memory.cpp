@@ -1,5 +1,5 @@
 /*
- * fake_memory.cpp - device memory of the fake driver: pages that only open while the device works, with red zones.
+ * fake_memory.cpp - device memory of the fake driver: with red zones, and pages that only open while the device works.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +9,8 @@
 #include "emulate_poison.h"
 #include "fake_parts.h"
 
-enum { PAGE = 4096, ALIGNMENT = 256, RED = 0xFD, FRESH = 0xCD };
+/* LARGE: opening and closing takes time for every page; larger areas stay open. */
+enum { PAGE = 4096, ALIGNMENT = 256, LARGE = 1 << 20, RED = 0xFD, FRESH = 0xCD };
 
 /* Pages: one closed, `body` bytes with red zones around `bytes` bytes at base, one closed. */
 typedef struct area {
@@ -28,7 +29,7 @@ static size_t round_up(size_t x, size_t to)
 
 static void protect(const area *a, int protection)
 {
-    if (mprotect(a->body, a->body_bytes, protection) != 0)
+    if (a->body_bytes <= LARGE && mprotect(a->body, a->body_bytes, protection) != 0)
         abort();
 }
 
@@ -56,7 +57,7 @@ void *fake_memory_new(size_t bytes)
         return NULL;
     a->bytes = bytes;
     a->body_bytes = round_up(bytes + ALIGNMENT, PAGE);
-    a->body = (unsigned char *)mmap(NULL, a->body_bytes + 2 * PAGE, PROT_NONE,
+    a->body = (unsigned char *)mmap(NULL, a->body_bytes + 2 * PAGE, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (a->body == MAP_FAILED) {
         free(a);
@@ -64,9 +65,11 @@ void *fake_memory_new(size_t bytes)
     }
     a->body += PAGE;
     a->base = a->body + a->body_bytes - round_up(bytes, ALIGNMENT);
-    protect(a, PROT_READ | PROT_WRITE);
-    memset(a->body, RED, a->body_bytes);
+    if (mprotect(a->body - PAGE, PAGE, PROT_NONE) || mprotect(a->body + a->body_bytes, PAGE, PROT_NONE))
+        abort();
+    memset(a->body, RED, (size_t)(a->base - a->body));
     memset(a->base, FRESH, bytes);
+    memset(a->base + bytes, RED, (size_t)(a->body + a->body_bytes - a->base) - bytes);
     set_red(a, 1);
     if (!opened)
         protect(a, PROT_NONE);

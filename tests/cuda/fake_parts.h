@@ -55,7 +55,7 @@ struct CUevent_st {
     double seconds;
 };
 
-enum fake_kind { FAKE_COPY, FAKE_SET, FAKE_LAUNCH, FAKE_EVENT };
+enum fake_kind { FAKE_COPY, FAKE_SET, FAKE_LAUNCH, FAKE_EVENT, FAKE_WAIT };
 
 /* Work of a stream. */
 typedef struct fake_work {
@@ -79,6 +79,9 @@ int fake_do(const fake_work *work);
 int fake_finish(void);
 
 int fake_capturing(void);
+
+/* The kind of the last work that was given; FAKE_WAIT: a stream waits for an event. */
+extern int fake_last;
 
 /* The error of a kernel that stays; CUDA_SUCCESS: none. */
 extern int fake_sticky;

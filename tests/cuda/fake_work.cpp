@@ -12,6 +12,7 @@
 
 fake_counts fake_now;
 int fake_sticky;
+int fake_last = FAKE_WAIT;
 
 typedef struct list {
     fake_work *first, **last;
@@ -119,6 +120,7 @@ static void append(list *l, const fake_work *work)
 
 int fake_do(const fake_work *work)
 {
+    fake_last = work->kind;
     if (capturing) {
         append(&graph, work);
         return CUDA_SUCCESS;

@@ -163,6 +163,7 @@ struct fixture {
     uint64_t length;
     int several, floor_bytes;
     int center;           /* of d */
+    int tight;            /* all bounds about the same, and small: what is reported is the largest of many */
     uint8_t *planes;      /* of products */
     unsigned char *bytes; /* residues in [0, m) */
     uint64_t *floors, *wide_sums;
@@ -208,11 +209,18 @@ static void fill_line(struct fixture *f, struct side *s, int64_t i, int exact)
 
     s->special[i] = (uint8_t)(rng_below(r, 20) == 0 ? OZG_LINE_INF : 0);
     s->places[i] = 1;
-    s->d[i] = f->center + (int32_t)rng_between(r, f->single ? -20 : -150, f->single ? 40 : 150);
-    s->e[i] = width - s->d[i];
+    s->d[i] =
+        f->center + (f->tight ? 0 : (int32_t)rng_between(r, f->single ? -20 : -150, f->single ? 40 : 150));
+    s->e[i] = (f->tight ? 50 : width) - s->d[i];
     if (zero || s->special[i])
         s->e[i] = s->d[i] = OZG_D_NONE;
-    for (int q = 0; q < 6; q++) {
+    for (int q = 0; q < 6 && f->tight; q++) { /* r2 x2 is the least product */
+        const uint32_t about[6] = {UINT32_C(1) << 31, 1 << 20, 1 << 16, 1 << 26, 1 << 10, 1 << 15};
+        const int none = s->e[i] == OZG_E_NONE || (q >= 3 && exact);
+
+        s->factor[q][i] = none ? 0 : about[q] - (uint32_t)rng_below(r, about[q] / 16);
+    }
+    for (int q = 0; q < 6 && !f->tight; q++) {
         const int none = s->e[i] == OZG_E_NONE || (q >= 3 && exact);
         const int most[6] = {32, 24, 16, 30, 22, 15}, by = most[q] * bits / 24 > 1 ? most[q] * bits / 24 : 1;
 
@@ -294,7 +302,7 @@ static void set_entry(struct fixture *f, int64_t i, int64_t j, mpz_t *z)
 /* Sums of floors: those of the CPU are of components. */
 static void set_floors(struct fixture *f, int64_t at)
 {
-    const int bits = (int)rng_below(&f->r, f->floor_bytes == 4 ? 29 : 40);
+    const int bits = f->tight ? 29 : (int)rng_below(&f->r, f->floor_bytes == 4 ? 29 : 40);
     const uint64_t re = rng_next(&f->r) & ((UINT64_C(1) << bits) - 1),
                    im = rng_next(&f->r) & ((UINT64_C(1) << bits) - 1);
     const int64_t plane = LD * f->columns;
@@ -623,6 +631,7 @@ static void open_fixture(struct fixture *f, int s, int type, int kind, int scala
     f->j0 = rng_between(r, 0, 3);
     f->ldc = 2 * MOST_ROWS + rng_between(r, 0, GAP);
     f->floor_bytes = rng_below(r, 2) ? 4 : 8;
+    f->tight = kind == OZG_BY_NATIVE && rng_below(r, 4) == 0;
     f->center = ozg_moduli_get(s)->most_bits / 2;
     if (rng_below(r, 3) == 0) /* results overflow, or are subnormal */
         f->center += rng_below(r, 2) ? (f->single ? -50 : -450) : (f->single ? 70 : 520);

@@ -1,0 +1,327 @@
+/*
+ * reconstruct_dots.cuh - residues of a tile to C, the sums of digits by dp2a: any number of moduli, real and complex.
+ *
+ * Two steps, by a warp for one column after the other. First a thread has R rows, one behind the other:
+ * bytes of four planes become words of four moduli each, and dp2a multiplies them by two digits at a time
+ * (reconstruct_table.h). Then, by way of shared memory, it has R rows 32 apart, so that all that has to do
+ * with lines and with C is side by side.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef OZG_CUDA_RECONSTRUCT_DOTS_CUH
+#define OZG_CUDA_RECONSTRUCT_DOTS_CUH
+
+#include "cuda/reconstruct_entry.cuh"
+
+/* ---- c^ ----------------------------------------------------------------------------------------- */
+
+/* Bytes of R rows, those of the first at the bottom. */
+template <int R> OZG_DEVICE uint32_t load_rows(const uint8_t *p)
+{
+    return R == 4 ? __ldcs((const uint32_t *)p) : R == 2 ? __ldcs((const uint16_t *)p) : __ldcs(p);
+}
+
+/* v: one word for each of four planes; x[r]: of row r, one byte for each of them. */
+template <int R> OZG_DEVICE void transpose(const uint32_t (&v)[4], uint32_t (&x)[R])
+{
+    const uint32_t low = __byte_perm(v[0], v[1], 0x5140), high = __byte_perm(v[2], v[3], 0x5140);
+
+    x[0] = __byte_perm(low, high, 0x5410);
+    if (R > 1)
+        x[R > 1 ? 1 : 0] = __byte_perm(low, high, 0x7632);
+    if (R > 2) {
+        const uint32_t low2 = __byte_perm(v[0], v[1], 0x7362), high2 = __byte_perm(v[2], v[3], 0x7362);
+
+        x[R > 2 ? 2 : 0] = __byte_perm(low2, high2, 0x5410);
+        x[R > 2 ? 3 : 0] = __byte_perm(low2, high2, 0x7632);
+    }
+}
+
+/* The digits in shared memory: two words a group, groups rounded up to whole pairs. */
+#define PAIRS(g) (((g) + 1) / 2)
+
+template <int G> OZG_DEVICE void load_digits(const uint4 *digits, int i, uint32_t (&k)[4 * PAIRS(G)])
+{
+#pragma unroll
+    for (int p = 0; p < PAIRS(G); p++) {
+        const uint4 four = digits[i * PAIRS(G) + p];
+
+        k[4 * p] = four.x;
+        k[4 * p + 1] = four.y;
+        k[4 * p + 2] = four.z;
+        k[4 * p + 3] = four.w;
+    }
+}
+
+/* sum + the digits k times the residues of a row */
+template <int G, int R>
+OZG_DEVICE int dot(const uint32_t (&k)[4 * PAIRS(G)], const uint32_t (&x)[G][R], int r, int sum)
+{
+#pragma unroll
+    for (int g = 0; g < G; g++) {
+        sum = ozg_dp2a_lo_ss(k[2 * g], x[g][r], sum);
+        sum = ozg_dp2a_hi_ss(k[2 * g + 1], x[g][r], sum);
+    }
+    return sum;
+}
+
+/*
+ * What a row's sums of the planes of all products make of a component: P0; Re = P0 - P1, Im = P2 - P0 - P1.
+ */
+template <int COMPLEX> OZG_DEVICE void combine(const int (&p)[1 + 2 * COMPLEX], int (&out)[1 + COMPLEX])
+{
+    out[0] = COMPLEX ? p[0] - p[COMPLEX] : p[0];
+    if (COMPLEX)
+        out[COMPLEX] = p[2 * COMPLEX] - p[0] - p[COMPLEX];
+}
+
+template <int COMPLEX, int G, int R>
+OZG_DEVICE void dots(const uint32_t (&k)[4 * PAIRS(G)], const uint32_t (&x)[1 + 2 * COMPLEX][G][R], int r,
+                     int (&out)[1 + COMPLEX])
+{
+    int p[1 + 2 * COMPLEX];
+
+#pragma unroll
+    for (int q = 0; q < 1 + 2 * COMPLEX; q++)
+        p[q] = dot<G, R>(k, x[q], r, 0);
+    combine<COMPLEX>(p, out);
+}
+
+/* All residues of R rows. at: those of plane 0. */
+template <int COMPLEX, int G, int R>
+OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, int nmod,
+                              uint32_t (&x)[1 + 2 * COMPLEX][G][R])
+{
+#pragma unroll
+    for (int q = 0; q < 1 + 2 * COMPLEX; q++) {
+#pragma unroll
+        for (int g = 0; g < G; g++) {
+            uint32_t v[4];
+
+#pragma unroll
+            for (int l = 0; l < 4; l++)
+                v[l] = 4 * g + l < nmod ? load_rows<R>(at + (q * nmod + 4 * g + l) * plane) : 0;
+            transpose<R>(v, x[q][g]);
+        }
+    }
+}
+
+/*
+ * Threads side by side write words of one row of each, and read those of R rows of 32 / R threads: without
+ * conflicts.
+ */
+#define SLOTS(r) (32 + 16 / (r) * ((r) > 1))
+
+/* Shared memory of a block: L digits of at most 4 G moduli, R rows a thread, N words of each component. */
+template <int COMPLEX, int L, int G, int R> struct alignas(16) shared_memory {
+    uint4 digits[(2 + L) * PAIRS(G)];
+    int product[L];
+    ozg_cuda_line row[R * THREADS]; /* of the strip */
+    ozg_cuda_line column[THREADS];  /* of each thread */
+    tile t;
+    quick q;
+    uint64_t word[THREADS / 32][1 + COMPLEX][(L + 3) / 4][R * SLOTS(R)];
+};
+
+/* The last word of L digits, signed. high: the last digit; bits: of the word so far. */
+template <int L> OZG_DEVICE uint64_t last_word(uint64_t bits, int high)
+{
+    if (L % 4 == 2)
+        return (uint64_t)(int64_t)(int32_t)bits;
+    return L % 4 == 3 ? bits | (uint64_t)(uint32_t)(int32_t)(int16_t)high << 32 : bits;
+}
+
+/* The quotients, negated: product is that of -M. */
+template <int COMPLEX, int L, int G, int R>
+OZG_DEVICE void quotients(const shared_memory<COMPLEX, L, G, R> *m,
+                          const uint32_t (&x)[1 + 2 * COMPLEX][G][R], int (&quotient)[R][1 + COMPLEX])
+{
+    uint32_t k[4 * PAIRS(G)];
+    int sum[1 + COMPLEX];
+
+    load_digits<G>(m->digits, 0, k);
+#pragma unroll
+    for (int r = 0; r < R; r++)
+        dots<COMPLEX, G, R>(k, x, r, quotient[r]);
+    if (COMPLEX) /* three residues: one digit is not enough */
+        load_digits<G>(m->digits, 1, k);
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        if (COMPLEX)
+            dots<COMPLEX, G, R>(k, x, r, sum);
+#pragma unroll
+        for (int c = 0; c <= COMPLEX; c++)
+            quotient[r][c] = (quotient[r][c] + (COMPLEX ? sum[c] >> 16 : 0) + 32768) >> 16;
+    }
+}
+
+/* c^ of R rows: L digits, in words to shared memory. */
+template <int COMPLEX, int L, int G, int R>
+OZG_DEVICE void crt(shared_memory<COMPLEX, L, G, R> *m, const uint32_t (&x)[1 + 2 * COMPLEX][G][R])
+{
+    uint64_t *const to = &m->word[threadIdx.x / 32][0][0][threadIdx.x % 32], word[R][1 + COMPLEX];
+    uint32_t k[4 * PAIRS(G)];
+    int quotient[R][1 + COMPLEX], carry[R][1 + COMPLEX], low[R][1 + COMPLEX], sum[1 + COMPLEX];
+
+    quotients<COMPLEX, L, G, R>(m, x, quotient);
+#pragma unroll
+    for (int i = 0; i < L; i++) {
+        load_digits<G>(m->digits, 2 + i, k);
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            dots<COMPLEX, G, R>(k, x, r, sum);
+#pragma unroll
+            for (int c = 0; c <= COMPLEX; c++) {
+                const int v = (i ? carry[r][c] : 0) + sum[c] + quotient[r][c] * m->product[i];
+
+                carry[r][c] = v >> 16;
+                if (i % 2 == 0)
+                    low[r][c] = v;
+                if (i % 4 == 1)
+                    word[r][c] = __byte_perm((uint32_t)low[r][c], (uint32_t)v, 0x5410);
+                if (i % 4 == 3)
+                    word[r][c] |= (uint64_t)__byte_perm((uint32_t)low[r][c], (uint32_t)v, 0x5410) << 32;
+                if (i == L - 1)
+                    word[r][c] = last_word<L>(word[r][c], v);
+                if (i == L - 1 || i % 4 == 3)
+                    to[((c * ((L + 3) / 4) + i / 4) * R + r) * SLOTS(R)] = word[r][c];
+            }
+        }
+    }
+}
+
+/* ---- a warp ------------------------------------------------------------------------------------- */
+
+/* What a warp has of an item. */
+typedef struct strip {
+    int i, first, end; /* place of the first row; columns from this one on, and their end */
+} strip;
+
+/* c^ of the thread's rows in its column to shared memory. */
+template <int COMPLEX, int L, int G, int R>
+OZG_DEVICE void crt_of_rows(const ozg_cuda_reconstruct_args &a, const strip &s, int nmod,
+                            shared_memory<COMPLEX, L, G, R> *m)
+{
+    const tile &t = m->t;
+    const int i = s.i + (int)(threadIdx.x & (t.lines - 1)) * R, j = s.first + (int)(threadIdx.x / t.lines);
+    uint32_t x[1 + 2 * COMPLEX][G][R];
+
+    if (i >= t.rows || j >= s.end)
+        return;
+    load_residues<COMPLEX, G, R>(a.in.base + j * a.in.ld + i, a.in.columns * a.in.ld, nmod, x);
+    m->column[threadIdx.x] = line_of(a.b, stored(t, a.b, t.j0 + j), &a.request);
+    crt<COMPLEX, L, G, R>(m, x);
+}
+
+/* Of entry `number` of the warp. Adds to *tested and *largest; returns whether it fails. */
+template <int SINGLE, int COMPLEX, int L, int G, int R>
+OZG_DEVICE int finish_entry(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table, const strip &s,
+                            int number, const shared_memory<COMPLEX, L, G, R> *m, uint32_t *tested,
+                            uint64_t *largest)
+{
+    const tile &t = m->t;
+    const int N = (L + 3) / 4, warp = threadIdx.x / 32, thread = 32 * warp + number / R;
+    const int local = (thread & (t.lines - 1)) * R + number % R, i = s.i + local,
+              j = s.first + thread / t.lines;
+    const uint64_t *word = &m->word[warp][0][0][number % R * SLOTS(R) + number / R];
+    int64_t row_at, column_at;
+    ozg_cuda_words<N> c[1 + COMPLEX];
+    uint64_t out[1 + COMPLEX], key = 0;
+    int tests, status;
+
+    if (i >= t.rows || j >= s.end || is_skipped(m->row[local]) || is_skipped(m->column[thread]))
+        return 0;
+    row_at = stored(t, a.a, t.i0 + i);
+    column_at = stored(t, a.b, t.j0 + j);
+#pragma unroll
+    for (int part = 0; part <= COMPLEX; part++)
+#pragma unroll
+        for (int w = 0; w < N; w++)
+            c[part].w[w] = word[(part * N + w) * R * SLOTS(R)];
+    tests = ozg_cuda_tested(&m->row[local], &m->column[thread]);
+    *tested += (uint32_t)tests;
+    status = quick_entry<SINGLE, COMPLEX, N>(a, m->q, tests, m->row[local], m->column[thread],
+                                             j * a.in.ld + i, row_at + column_at * a.ldc, c, *largest, out);
+    if (status == OZG_CUDA_OPEN) {
+        const entry e = {i, j, row_at + column_at * a.ldc, row_at, column_at};
+
+        status = open_entry<SINGLE, COMPLEX, N>(&a, table, e, word, R * SLOTS(R), &key);
+        if (a.request.reported && a.request.kind == OZG_BY_NATIVE && key > *largest)
+            *largest = key;
+    } else
+        store_numbers<SINGLE, COMPLEX>(a.c, row_at + column_at * a.ldc, out);
+    return status == OZG_CUDA_FAILS;
+}
+
+template <int COMPLEX, int L, int G, int R>
+OZG_DEVICE void fill_shared(const ozg_cuda_reconstruct_args &a, const ozg_cuda_weights *w,
+                            shared_memory<COMPLEX, L, G, R> *m)
+{
+    const ozg_cuda_tests tests = ozg_cuda_tests_of(&a.request, a.factor);
+
+    for (int q = threadIdx.x; q < (2 + L) * 4 * PAIRS(G); q += THREADS) {
+        const int i = q / (4 * PAIRS(G)), g = q % (4 * PAIRS(G)) / 2;
+
+        ((uint32_t *)m->digits)[q] = g < G ? w->digit[i][g][q % 2] : 0;
+    }
+    for (int q = threadIdx.x; q < L; q += THREADS)
+        m->product[q] = w->product[q];
+    if (threadIdx.x == 0) {
+        m->t = tile_of(a, R);
+        m->q = {tests.unit, tests.scale};
+    }
+    __syncthreads();
+}
+
+/* The lines of a strip of rows. */
+template <int COMPLEX, int L, int G, int R>
+OZG_DEVICE void fill_rows(const ozg_cuda_reconstruct_args &a, int i, shared_memory<COMPLEX, L, G, R> *m)
+{
+    const tile &t = m->t;
+
+    __syncthreads();
+    for (int q = threadIdx.x; q < t.lines * R && i + q < t.rows; q += THREADS)
+        m->row[q] = line_of(a.a, stored(t, a.a, t.i0 + i + q), &a.request);
+    __syncthreads();
+}
+
+/* The tile with L digits of c^ from at most 4 G moduli, R rows a thread. memory: shared, of that size. */
+template <int SINGLE, int COMPLEX, int L, int G, int R, int SIZE>
+OZG_DEVICE void reconstruct(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table,
+                            uint4 (&memory)[SIZE])
+{
+    static_assert(sizeof(shared_memory<COMPLEX, L, G, R>) <= sizeof memory, "shared memory");
+    shared_memory<COMPLEX, L, G, R> *m = (shared_memory<COMPLEX, L, G, R> *)(void *)memory;
+    const tile &t = m->t; /* block-wide numbers are in shared memory: registers are for c^ */
+    uint32_t items, tested = 0;
+    uint64_t largest = 0;
+
+    fill_shared(a, &table->weights, m);
+    items = t.strips ? (uint32_t)t.strips * (uint32_t)((t.columns + t.width - 1) / t.width) : 0;
+    for (uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
+        const int begin = (int)(item / t.strips) * t.width;
+        strip s = {(int)(item % t.strips) * t.lines * R, begin, min(begin + t.width, t.columns)};
+
+        fill_rows(a, s.i, m);
+        for (; s.first < s.end; s.first += THREADS / t.lines) {
+            crt_of_rows(a, s, table->nmod, m);
+            __syncwarp();
+#pragma unroll 1
+            for (int number = threadIdx.x % 32; number < 32 * R; number += 32) {
+                const int fails =
+                    finish_entry<SINGLE, COMPLEX, L, G, R>(a, table, s, number, m, &tested, &largest);
+                const int thread = (threadIdx.x & ~31u) + number / R,
+                          local = (thread & (t.lines - 1)) * R + number % R;
+
+                if (ozg_cuda_tests_wanted(&a.request))
+                    note_failed(a, (uint32_t)fails,
+                                s.i + local + (int64_t)(s.first + thread / t.lines) * t.rows);
+            }
+            __syncwarp();
+        }
+    }
+    if (ozg_cuda_tests_wanted(&a.request))
+        note_tested(a, tested, largest);
+}
+
+#endif

@@ -1,7 +1,8 @@
 /*
  * emulate.cpp - threads of CUDA blocks as fibers: scheduler, barriers, collectives, launches.
  *
- * One host thread runs one launch at a time. A fiber runs until it waits; a warp is run until all of its lanes wait.
+ * One host thread runs one launch at a time. A fiber runs until it waits; a warp is run until all of its
+ * lanes wait.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,7 +15,14 @@
 uint3 threadIdx, blockIdx, blockDim, gridDim;
 unsigned char *ozg_emulated_shared;
 
-enum { MAX_THREADS = 1024, MAX_SHARED = 232448, GUARD = 256, GARBAGE = 0xA5, GUARD_BYTE = 0x5A, PATIENCE = 10000 };
+enum {
+    MAX_THREADS = 1024,
+    MAX_SHARED = 232448,
+    GUARD = 256,
+    GARBAGE = 0xA5,
+    GUARD_BYTE = 0x5A,
+    PATIENCE = 10000
+};
 
 enum state { READY, AT_BARRIER, IN_WARP, DONE };
 
@@ -109,7 +117,8 @@ static void say_waiting(const block *b)
 
     for (int i = 0; i < run.threads; i++)
         count[b->threads[i].state]++;
-    say("  block (%u, %u, %u): %d threads wait at a barrier, %d in a collective of their warp, %d for memory, %d have "
+    say("  block (%u, %u, %u): %d threads wait at a barrier, %d in a collective of their warp, %d for "
+        "memory, %d have "
         "ended\n",
         b->index.x, b->index.y, b->index.z, count[AT_BARRIER], count[IN_WARP], count[READY], count[DONE]);
     for (int i = 0, shown = 0; i < run.threads && shown < 4; i++) {
@@ -221,7 +230,10 @@ void ozg_emulated_yield(void)
     wait_here(run.now);
 }
 
-/* ---- asynchronous copies: they happen as late as they may, and what they overwrite is garbage until then ---- */
+/*
+ * ---- asynchronous copies: they happen as late as they may, and what they overwrite is garbage until then
+ * ----
+ */
 
 void ozg_emulated_copy16(void *to, const void *from)
 {
@@ -443,8 +455,8 @@ static void close_block(block *b)
     for (int i = 0; i < GUARD; i++) {
         if (b->memory[run.shared + (size_t)i] != GUARD_BYTE) {
             say_where();
-            say("block (%u, %u, %u) wrote byte %zu of its %zu bytes of shared memory\n", b->index.x, b->index.y,
-                b->index.z, run.shared + (size_t)i, run.shared);
+            say("block (%u, %u, %u) wrote byte %zu of its %zu bytes of shared memory\n", b->index.x,
+                b->index.y, b->index.z, run.shared + (size_t)i, run.shared);
             give_up();
         }
     }
@@ -497,14 +509,14 @@ static void run_in_turn(long blocks)
 }
 
 /* The kernel reads a copy, as on a device. */
-static int launch(const ozg_emulated_kernel *kernel, const int grid[3], int threads, size_t shared, int cooperative,
-                  const void *args)
+static int launch(const ozg_emulated_kernel *kernel, const int grid[3], int threads, size_t shared,
+                  int cooperative, const void *args)
 {
     const long blocks = (long)grid[0] * grid[1] * grid[2];
     void *copy;
 
-    if (grid[0] < 1 || grid[1] < 1 || grid[2] < 1 || blocks > INT_MAX || threads < 1 || threads > MAX_THREADS ||
-        threads > kernel->threads || shared > MAX_SHARED)
+    if (grid[0] < 1 || grid[1] < 1 || grid[2] < 1 || blocks > INT_MAX || threads < 1 ||
+        threads > MAX_THREADS || threads > kernel->threads || shared > MAX_SHARED)
         return OZG_EMULATED_BAD_LAUNCH;
     if ((uintptr_t)args % kernel->alignment)
         return OZG_EMULATED_MISALIGNED;
@@ -547,8 +559,8 @@ void ozg_emulated_register(ozg_emulated_kernel *kernel)
     kernels = kernel;
 }
 
-int ozg_emulated_launch_grid(const char *kernel, const int grid[3], int threads, size_t shared, int cooperative,
-                             const void *args)
+int ozg_emulated_launch_grid(const char *kernel, const int grid[3], int threads, size_t shared,
+                             int cooperative, const void *args)
 {
     const ozg_emulated_kernel *found = find(kernel);
     int status;
@@ -568,7 +580,8 @@ int ozg_emulated_launch(const char *kernel, int blocks, int threads, size_t shar
     return ozg_emulated_launch_grid(kernel, grid, threads, shared, 0, args);
 }
 
-int ozg_emulated_launch_cooperative(const char *kernel, int blocks, int threads, size_t shared, const void *args)
+int ozg_emulated_launch_cooperative(const char *kernel, int blocks, int threads, size_t shared,
+                                    const void *args)
 {
     const int grid[3] = {blocks, 1, 1};
 

@@ -1,10 +1,11 @@
 /*
  * emulate.h - CUDA kernels on the processor: what CUDA C has beyond C++, and how a test launches a kernel.
  *
- * A kernel of src/cuda/X.cu, compiled as C++ with OZG_EMULATED, runs thread by thread: each thread is a fiber that
- * runs until it waits for others (barrier, collective of a warp). Shared memory begins with bytes 0xA5, and so do
- * lanes of a shuffle that give nothing. Errors in a kernel (deadlock, lanes in different collectives, shared memory
- * overrun) end the program with a message. Global memory is the memory of the program.
+ * A kernel of src/cuda/X.cu, compiled as C++ with OZG_EMULATED, runs thread by thread: each thread is a fiber
+ * that runs until it waits for others (barrier, collective of a warp). Shared memory begins with bytes 0xA5,
+ * and so do lanes of a shuffle that give nothing. Errors in a kernel (deadlock, lanes in different
+ * collectives, shared memory overrun) end the program with a message. Global memory is the memory of the
+ * program.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,22 +27,23 @@ enum {
 };
 
 /*
- * ozg_emulated_launch() - run all blocks, one after the other; returns when all are done. Threads 1 .. launch bound,
- * shared: bytes of dynamic shared memory. Any thread of the host may call it; one launch runs at a time.
- * ozg_emulated_launch_cooperative() - all blocks at once, so that they may wait for each other (ozg_grid_sync()).
+ * ozg_emulated_launch() - run all blocks, one after the other; returns when all are done. Threads 1 .. launch
+ * bound, shared: bytes of dynamic shared memory. Any thread of the host may call it; one launch runs at a
+ * time. ozg_emulated_launch_cooperative() - all blocks at once, so that they may wait for each other
+ * (ozg_grid_sync()).
  */
 int ozg_emulated_launch(const char *kernel, int blocks, int threads, size_t shared, const void *args);
 int ozg_emulated_launch_cooperative(const char *kernel, int blocks, int threads, size_t shared,
                                     const void *args);
-int ozg_emulated_launch_grid(const char *kernel, const int grid[3], int threads, size_t shared, int cooperative,
-                             const void *args);
+int ozg_emulated_launch_grid(const char *kernel, const int grid[3], int threads, size_t shared,
+                             int cooperative, const void *args);
 
 /* Bytes of the argument of a kernel; 0: there is no such kernel. */
 size_t ozg_emulated_args_bytes(const char *kernel);
 
 /*
- * ozg_emulated_order() - the order in which threads and blocks run from now on: 0 forward (at first), 1 backward, else
- * pseudo-random from this seed. A kernel that lacks a barrier is right in some orders only.
+ * ozg_emulated_order() - the order in which threads and blocks run from now on: 0 forward (at first), 1
+ * backward, else pseudo-random from this seed. A kernel that lacks a barrier is right in some orders only.
  */
 void ozg_emulated_order(uint32_t seed);
 

@@ -23,11 +23,13 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-/* One section for all such variables: it can be filled at the start of a block, and swapped between blocks. */
+/*
+ * One section for all such variables: it can be filled at the start of a block, and swapped between blocks.
+ */
 #define __shared__ static __attribute__((section("ozg_shared_statics")))
 
-#define OZG_DEVICE static inline
-#define OZG_DEVICE_CALL static
+#define OZG_DEVICE          static inline
+#define OZG_DEVICE_CALL     static
 #define OZG_SHARED(type, x) type *x = (type *)ozg_emulated_shared
 
 typedef struct ozg_emulated_kernel {
@@ -57,19 +59,21 @@ struct uint3 {
 typedef uint3 dim3;
 
 #define OZG_EMULATED_VECTORS(name, type, bytes2, bytes4)                                                     \
-    struct alignas(bytes2) name##2 {                                                                         \
+    struct alignas(bytes2) name##2                                                                           \
+    {                                                                                                        \
         type x, y;                                                                                           \
     };                                                                                                       \
-    struct alignas(bytes4) name##4 {                                                                         \
+    struct alignas(bytes4) name##4                                                                           \
+    {                                                                                                        \
         type x, y, z, w;                                                                                     \
     };                                                                                                       \
     static inline name##2 make_##name##2(type x, type y)                                                     \
     {                                                                                                        \
-        return name##2{x, y};                                                                                \
+        return name##2 {x, y};                                                                               \
     }                                                                                                        \
     static inline name##4 make_##name##4(type x, type y, type z, type w)                                     \
     {                                                                                                        \
-        return name##4{x, y, z, w};                                                                          \
+        return name##4 {x, y, z, w};                                                                         \
     }
 
 OZG_EMULATED_VECTORS(char, signed char, 2, 4)
@@ -91,8 +95,8 @@ static const int warpSize = 32;
 
 /*
  * ozg_emulated_together() - a collective of the lanes in mask that still run. The last that comes calls
- * step(mask, lane), where lane[i] is `mine` of lane i, or NULL; all return when it is done. Lanes with the same mask
- * must come with the same step. Lanes outside mask may meet elsewhere.
+ * step(mask, lane), where lane[i] is `mine` of lane i, or NULL; all return when it is done. Lanes with the
+ * same mask must come with the same step. Lanes outside mask may meet elsewhere.
  */
 typedef void ozg_emulated_step(uint32_t mask, void *const lane[32]);
 
@@ -118,7 +122,8 @@ struct ozg_emulated_lane {
     int source;
 };
 
-static inline uint64_t ozg_emulated_exchange(uint32_t mask, ozg_emulated_step *step, uint64_t value, int source)
+static inline uint64_t ozg_emulated_exchange(uint32_t mask, ozg_emulated_step *step, uint64_t value,
+                                             int source)
 {
     ozg_emulated_lane mine = {value, 0, source};
 
@@ -289,7 +294,7 @@ template <typename T> struct ozg_emulated_same {
 
 OZG_EMULATED_ATOMIC(Add, (T)(old + v))
 OZG_EMULATED_ATOMIC(Sub, (T)(old - v))
-OZG_EMULATED_ATOMIC(And, (T)(old & v))
+OZG_EMULATED_ATOMIC(And, (T)(old &v))
 OZG_EMULATED_ATOMIC(Or, (T)(old | v))
 OZG_EMULATED_ATOMIC(Xor, (T)(old ^ v))
 OZG_EMULATED_ATOMIC(Min, (v < old ? v : old))
@@ -297,7 +302,8 @@ OZG_EMULATED_ATOMIC(Max, (v > old ? v : old))
 OZG_EMULATED_ATOMIC(Exch, v)
 
 template <typename T>
-static inline T atomicCAS(T *p, typename ozg_emulated_same<T>::type expected, typename ozg_emulated_same<T>::type v)
+static inline T atomicCAS(T *p, typename ozg_emulated_same<T>::type expected,
+                          typename ozg_emulated_same<T>::type v)
 {
     const T old = *p;
 
@@ -467,7 +473,8 @@ OZG_DEVICE void ozg_grid_sync(uint32_t *arrived)
 {
     __syncthreads();
     if (threadIdx.x == 0) {
-        const uint32_t blocks = gridDim.x, ticket = atomicAdd(arrived, 1), target = (ticket / blocks + 1) * blocks;
+        const uint32_t blocks = gridDim.x, ticket = atomicAdd(arrived, 1),
+                       target = (ticket / blocks + 1) * blocks;
 
         while (*(volatile uint32_t *)arrived < target)
             ozg_emulated_yield();

@@ -62,7 +62,8 @@ OZG_KERNEL(emulate_mma, emulate_args, 32, 1)
 {
     const int lane = threadIdx.x, g = lane / 4, t = lane % 4;
     const uint32_t *row = a.in, *column = a.in + 16 * 8; /* words */
-    const uint32_t x[4] = {row[8 * g + t], row[8 * (g + 8) + t], row[8 * g + t + 4], row[8 * (g + 8) + t + 4]};
+    const uint32_t x[4] = {row[8 * g + t], row[8 * (g + 8) + t], row[8 * g + t + 4],
+                           row[8 * (g + 8) + t + 4]};
     const uint32_t y[2] = {column[8 * g + t], column[8 * g + t + 4]};
     int c[4] = {1, 1, 1, 1};
 
@@ -71,7 +72,10 @@ OZG_KERNEL(emulate_mma, emulate_args, 32, 1)
         a.out[8 * (g + 8 * (r / 2)) + 2 * t + r % 2] = (uint32_t)c[r];
 }
 
-/* 16 x 32 bytes by asynchronous copies; *counter: the registers that are not the fragment of A, and copies that came early. */
+/*
+ * 16 x 32 bytes by asynchronous copies; *counter: the registers that are not the fragment of A, and copies
+ * that came early.
+ */
 OZG_KERNEL(emulate_fragments, emulate_args, 32, 1)
 {
     OZG_SHARED(uint8_t, rows);
@@ -142,7 +146,10 @@ OZG_KERNEL(emulate_barriers, emulate_args, 256, 1)
     a.out[threadIdx.x] = (uint64_t)odd << 1 | (uint64_t)all;
 }
 
-/* Rounds of a grid: each block adds what its neighbour wrote in the round before. Its own number is in shared memory. */
+/*
+ * Rounds of a grid: each block adds what its neighbour wrote in the round before. Its own number is in
+ * shared memory.
+ */
 OZG_KERNEL(emulate_rounds, emulate_args, 128, 1)
 {
     OZG_SHARED(uint32_t, own);

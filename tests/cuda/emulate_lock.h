@@ -1,6 +1,6 @@
 /*
- * emulate_lock.h - a lock that tells when its own thread comes again: a kernel that died by a signal, from which the
- * test came back by longjmp(), left it locked.
+ * emulate_lock.h - a lock that tells when its own thread comes again: a kernel that died by a signal, from
+ * which the test came back by longjmp(), left it locked.
  *
  * SPDX-License-Identifier: MIT
  */

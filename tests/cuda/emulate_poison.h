@@ -16,10 +16,10 @@
 
 #ifdef OZG_ASAN
 #include <sanitizer/asan_interface.h>
-#define OZG_POISON(p, bytes) __asan_poison_memory_region(p, bytes)
+#define OZG_POISON(p, bytes)   __asan_poison_memory_region(p, bytes)
 #define OZG_UNPOISON(p, bytes) __asan_unpoison_memory_region(p, bytes)
 #else
-#define OZG_POISON(p, bytes) ((void)(p), (void)(bytes))
+#define OZG_POISON(p, bytes)   ((void)(p), (void)(bytes))
 #define OZG_UNPOISON(p, bytes) ((void)(p), (void)(bytes))
 #endif
 

@@ -77,7 +77,7 @@ void ozg_emulated_step_match(uint32_t, void *const lane[32])
     }
 
 REDUCE(add, uint32_t, x + y)
-REDUCE(and, uint32_t, x & y)
+REDUCE(and, uint32_t, x &y)
 REDUCE(or, uint32_t, x | y)
 REDUCE(xor, uint32_t, x ^ y)
 REDUCE(min, int, (y < x ? y : x))
@@ -132,7 +132,10 @@ void ozg_emulated_step_mma_s8(uint32_t, void *const lane[32])
     }
 }
 
-/* ldmatrix.x4: lane 8 r + i has the address of row i (16 bytes) of matrix r; register r of a lane is 4 bytes of it. */
+/*
+ * ldmatrix.x4: lane 8 r + i has the address of row i (16 bytes) of matrix r; register r of a lane is 4
+ * bytes of it.
+ */
 void ozg_emulated_step_ldmatrix(uint32_t, void *const lane[32])
 {
     all_there(lane, "ldmatrix without all lanes");

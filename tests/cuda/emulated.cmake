@@ -29,6 +29,9 @@ foreach(target ozg_cuda_emulated ozg_fake_cuda)
     if(OZG_SANITIZE MATCHES thread) # it does not know fibers
         target_compile_options(${target} PRIVATE -fno-sanitize=thread)
     endif()
+    if(OZG_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang) # it needs the C++ library
+        target_compile_options(${target} PRIVATE -fno-sanitize=function)
+    endif()
     target_include_directories(${target} PUBLIC ${CMAKE_CURRENT_LIST_DIR}
                                          PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 endforeach()

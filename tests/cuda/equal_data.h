@@ -209,8 +209,8 @@ static void make_far(const product *g)
 }
 
 /*
- * As in tests/oracle/test_apart.c: a spike of 2^e in some lines of one side meets elements of the other that are
- * as small.
+ * As in tests/oracle/test_apart.c: a spike of 2^e in some lines of one side meets elements of the other that
+ * are as small.
  */
 static void make_evil_lines(const product *g, int is_a)
 {

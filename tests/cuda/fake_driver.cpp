@@ -1,5 +1,6 @@
 /*
- * fake_driver.cpp - the functions of the CUDA driver API that src/cuda/api.h names, and those of fake_driver.h.
+ * fake_driver.cpp - the functions of the CUDA driver API that src/cuda/api.h names, and those of
+ * fake_driver.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -294,7 +295,8 @@ static int in_device(const void *p, size_t pitch, size_t bytes, size_t height)
 /* Memory of the host that is not page-locked: the call itself copies. */
 static CUresult copy(const fake_work *w, int to_device, int from_device)
 {
-    const int pageable = (!to_device && !fake_pinned_holds(w->to)) || (!from_device && !fake_pinned_holds(w->from));
+    const int pageable =
+        (!to_device && !fake_pinned_holds(w->to)) || (!from_device && !fake_pinned_holds(w->from));
     int result;
 
     if (w->bytes == 0 || w->height == 0)
@@ -338,16 +340,19 @@ API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUst
 API CUresult cuMemcpy2DAsync_v2(const ozg_cuda_copy *c, CUstream)
 {
     ENTER(IN_CONTEXT);
-    const int to_device = c->dst_type == CU_MEMORYTYPE_DEVICE, from_device = c->src_type == CU_MEMORYTYPE_DEVICE;
+    const int to_device = c->dst_type == CU_MEMORYTYPE_DEVICE,
+              from_device = c->src_type == CU_MEMORYTYPE_DEVICE;
     fake_work w = {};
 
-    if ((!to_device && c->dst_type != CU_MEMORYTYPE_HOST) || (!from_device && c->src_type != CU_MEMORYTYPE_HOST))
+    if ((!to_device && c->dst_type != CU_MEMORYTYPE_HOST) ||
+        (!from_device && c->src_type != CU_MEMORYTYPE_HOST))
         return fake_complain("cuMemcpy2D() of memory types %d and %d", c->src_type, c->dst_type);
     if (c->src_x + c->bytes > c->src_pitch || c->dst_x + c->bytes > c->dst_pitch)
         return fake_complain("cuMemcpy2D() of rows that are longer than their pitch");
     w.kind = FAKE_COPY;
     w.to = to_device ? (unsigned char *)(uintptr_t)c->dst_device : (unsigned char *)c->dst_host;
-    w.from = from_device ? (const unsigned char *)(uintptr_t)c->src_device : (const unsigned char *)c->src_host;
+    w.from =
+        from_device ? (const unsigned char *)(uintptr_t)c->src_device : (const unsigned char *)c->src_host;
     w.to += c->dst_y * c->dst_pitch + c->dst_x;
     w.from += c->src_y * c->src_pitch + c->src_x;
     w.to_pitch = c->dst_pitch;
@@ -392,7 +397,10 @@ API CUresult cuStreamIsCapturing(CUstream, int *status)
     return CUDA_SUCCESS;
 }
 
-/* One queue serves all streams: work of each comes in the order in which it was given, and so does an event. */
+/*
+ * One queue serves all streams: work of each comes in the order in which it was given, and so does an
+ * event.
+ */
 API CUresult cuStreamCreate(CUstream *stream, unsigned)
 {
     ENTER(IN_CONTEXT);
@@ -535,7 +543,8 @@ static int resident(int threads, size_t shared)
     if (threads < 1 || threads > 1024 || shared > (size_t)fake.shared_most)
         return 0;
     blocks = blocks < 2048 / threads ? blocks : 2048 / threads;
-    return shared * (size_t)blocks > (size_t)fake.shared_most ? (int)((size_t)fake.shared_most / shared) : blocks;
+    return shared * (size_t)blocks > (size_t)fake.shared_most ? (int)((size_t)fake.shared_most / shared)
+                                                              : blocks;
 }
 
 API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction, int threads, size_t shared)
@@ -552,10 +561,12 @@ static CUresult launch(CUfunction f, const unsigned grid[3], const unsigned bloc
     const size_t bytes = ozg_emulated_args_bytes(f->name);
     const void *host;
 
-    if (grid[0] < 1 || grid[1] < 1 || grid[2] < 1 || grid[0] > INT32_MAX || grid[1] > 65535 || grid[2] > 65535 ||
-        block[0] < 1 || block[0] > 1024 || block[1] != 1 || block[2] != 1 || (int)shared > f->shared || bytes > 4096)
-        return fake_complain("launch of %s: %u x %u x %u blocks of %u threads, %u bytes of shared memory (%d allowed)",
-                             f->name, grid[0], grid[1], grid[2], block[0], shared, f->shared);
+    if (grid[0] < 1 || grid[1] < 1 || grid[2] < 1 || grid[0] > INT32_MAX || grid[1] > 65535 ||
+        grid[2] > 65535 || block[0] < 1 || block[0] > 1024 || block[1] != 1 || block[2] != 1 ||
+        (int)shared > f->shared || bytes > 4096)
+        return fake_complain(
+            "launch of %s: %u x %u x %u blocks of %u threads, %u bytes of shared memory (%d allowed)",
+            f->name, grid[0], grid[1], grid[2], block[0], shared, f->shared);
     if (cooperative && (uint64_t)grid[0] * grid[1] * grid[2] >
                            (uint64_t)resident((int)block[0], shared) * (uint64_t)fake.multiprocessors)
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
@@ -603,8 +614,8 @@ API CUresult cuLaunchKernelEx(const ozg_cuda_launch_config *c, CUfunction f, voi
     return launch(f, c->grid, c->block, c->shared, 0, arguments);
 }
 
-API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                       unsigned bz, unsigned shared, CUstream, void **arguments)
+API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                       unsigned by, unsigned bz, unsigned shared, CUstream, void **arguments)
 {
     ENTER(IN_CONTEXT);
     const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
@@ -612,9 +623,10 @@ API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, u
     return launch(f, grid, block, shared, 1, arguments);
 }
 
-API CUresult cuTensorMapEncodeTiled(ozg_cuda_map *map, int type, uint32_t rank, void *base, const uint64_t *size,
-                                    const uint64_t *stride, const uint32_t *box, const uint32_t *element_stride,
-                                    int interleave, int swizzle, int promotion, int fill)
+API CUresult cuTensorMapEncodeTiled(ozg_cuda_map *map, int type, uint32_t rank, void *base,
+                                    const uint64_t *size, const uint64_t *stride, const uint32_t *box,
+                                    const uint32_t *element_stride, int interleave, int swizzle,
+                                    int promotion, int fill)
 {
     ENTER(ANYWHERE);
     if (ozg_emulated_tensor_map(map, type, rank, base, size, stride, box, element_stride, interleave, swizzle,

@@ -1,13 +1,14 @@
 /*
- * fake_driver.h - a CUDA driver without a device: the driver API (src/cuda/api.h) on the memory of the process, kernels by
- * emulation. Tests say what the device is like and what fails.
+ * fake_driver.h - a CUDA driver without a device: the driver API (src/cuda/api.h) on the memory of the
+ * process, kernels by emulation. Tests say what the device is like and what fails.
  *
- * A test links it ("with: ozg_fake_cuda"), sets ozg_cuda_driver_name = OZG_FAKE_CUDA (its path) and ozg_cuda_images =
- * fake_images before the first context, and calls the functions below.
+ * A test links it ("with: ozg_fake_cuda"), sets ozg_cuda_driver_name = OZG_FAKE_CUDA (its path) and
+ * ozg_cuda_images = fake_images before the first context, and calls the functions below.
  *
- * Checked, with a message on stderr and an error: the context is current; copies lie in live allocations; red zones
- * around these are whole; launches have a legal shape and no pointer to host memory. Device memory starts as 0xCD and
- * cannot be touched by the host (it dies by SIGSEGV) but through the driver, except allocations above 1 MiB.
+ * Checked, with a message on stderr and an error: the context is current; copies lie in live allocations; red
+ * zones around these are whole; launches have a legal shape and no pointer to host memory. Device memory
+ * starts as 0xCD and cannot be touched by the host (it dies by SIGSEGV) but through the driver, except
+ * allocations above 1 MiB.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,8 +42,9 @@ extern fake_device fake;
 void fake_reset(void);
 
 /*
- * fake_fail() - the call number `nth` (1: the next) of this driver function ("cuMemAlloc_v2"; NULL: of any function) answers
- * `result` and does nothing. Errors of kernels (700 .. 719, but not 701) stay, as on a device. nth 0: no fault.
+ * fake_fail() - the call number `nth` (1: the next) of this driver function ("cuMemAlloc_v2"; NULL: of any
+ * function) answers `result` and does nothing. Errors of kernels (700 .. 719, but not 701) stay, as on a
+ * device. nth 0: no fault.
  */
 void fake_fail(const char *function, int nth, int result);
 
@@ -54,21 +56,25 @@ typedef struct fake_counts {
     int allocations, pinned, events, contexts; /* live; contexts: retained */
     size_t bytes, most_bytes;                  /* of allocations: live, and the most so far */
     uint64_t launches, copies;
-    uint64_t dependent;                        /* programmatic dependent launches: only right after a kernel */
+    uint64_t dependent;  /* programmatic dependent launches: only right after a kernel */
     uint64_t complaints; /* what was checked and found wrong */
 } fake_counts;
 
 fake_counts fake_count(void);
 
 /*
- * Graphs: between begin and end cuStreamIsCapturing() says yes, work is kept instead of done, and waiting and allocating are
- * errors. fake_capture_run() does the kept work, as often as it is called. begin forgets what was kept.
+ * Graphs: between begin and end cuStreamIsCapturing() says yes, work is kept instead of done, and waiting and
+ * allocating are errors. fake_capture_run() does the kept work, as often as it is called. begin forgets what
+ * was kept.
  */
 void fake_capture_begin(void);
 void fake_capture_end(void);
 void fake_capture_run(void);
 
-/* Device memory for the test itself: the caller's matrices. fake_read() and fake_write() do all queued work first. */
+/*
+ * Device memory for the test itself: the caller's matrices. fake_read() and fake_write() do all queued work
+ * first.
+ */
 void *fake_allocate(size_t bytes);
 void fake_free(void *memory);
 void fake_write(void *device, const void *from, size_t bytes);

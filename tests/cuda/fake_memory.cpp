@@ -1,5 +1,6 @@
 /*
- * fake_memory.cpp - device memory of the fake driver: with red zones, and pages that only open while the device works.
+ * fake_memory.cpp - device memory of the fake driver: with red zones, and pages that only open while the
+ * device works.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -193,7 +194,7 @@ void fake_memory_close(void)
     }
 }
 
-/* Addresses of programs on Linux: above 2^40 (numbers in arguments are smaller), and there is a page. */
+/* Addresses of programs on Linux: above 2^45 (numbers in arguments are smaller), and there is a page. */
 const void *fake_host_pointer(const void *args, size_t bytes)
 {
     for (size_t i = 0; i + sizeof(uintptr_t) <= bytes; i += sizeof(uintptr_t)) {
@@ -201,7 +202,7 @@ const void *fake_host_pointer(const void *args, size_t bytes)
         unsigned char resident;
 
         memcpy(&word, (const unsigned char *)args + i, sizeof word);
-        if (word < (uintptr_t)1 << 40 || word >= (uintptr_t)1 << 47)
+        if (word < (uintptr_t)1 << 45 || word >= (uintptr_t)1 << 47) /* below: shadow memory of sanitizers */
             continue;
         if (!find(areas, (const void *)word) && !find(pinned, (const void *)word) &&
             mincore((void *)(word & ~(uintptr_t)(PAGE - 1)), PAGE, &resident) == 0)

@@ -35,7 +35,10 @@ void *fake_pinned_new(size_t bytes);
 int fake_pinned_free(void *memory);
 int fake_pinned_holds(const void *p);
 
-/* The device works: its memory can be touched until fake_memory_close(), which looks at the red zones. May be nested. */
+/*
+ * The device works: its memory can be touched until fake_memory_close(), which looks at the red zones. May
+ * be nested.
+ */
 void fake_memory_open(void);
 void fake_memory_close(void);
 

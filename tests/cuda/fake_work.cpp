@@ -1,5 +1,6 @@
 /*
- * fake_work.cpp - work of streams of the fake driver: done at once, queued until somebody waits, or kept for a graph.
+ * fake_work.cpp - work of streams of the fake driver: done at once, queued until somebody waits, or kept for
+ * a graph.
  *
  * There is one queue for all streams: one of the orders that a device may choose.
  *
@@ -44,8 +45,8 @@ static double seconds(void)
 
 static int run_kernel(const fake_work *w)
 {
-    const int status = ozg_emulated_launch_grid(w->function->name, w->grid, w->threads, w->shared, w->cooperative,
-                                                w->args);
+    const int status =
+        ozg_emulated_launch_grid(w->function->name, w->grid, w->threads, w->shared, w->cooperative, w->args);
 
     fake_now.launches++;
     if (status == OZG_EMULATED_OK)
@@ -131,7 +132,10 @@ int fake_do(const fake_work *work)
         append(&queue, work);
         return CUDA_SUCCESS;
     }
-    /* As queued work: a misaligned address of args is an error of the test's own, and the kernel gets a copy. */
+    /*
+     * As queued work: a misaligned address of args is an error of the test's own, and the kernel gets a
+     * copy.
+     */
     fake_work *w = own(work);
     const int result = run_work(w);
 

@@ -81,10 +81,12 @@ static void test_lanes(void **state)
     }
 }
 
-static uint32_t product(uint32_t a, uint32_t b, uint32_t c, int bytes_a, int signed_a, int signed_b, int from_b)
+static uint32_t product(uint32_t a, uint32_t b, uint32_t c, int bytes_a, int signed_a, int signed_b,
+                        int from_b)
 {
     for (int i = 0; i < 4 / bytes_a; i++) {
-        const uint32_t x = a >> (8 * bytes_a * i) & (bytes_a == 1 ? 255 : 65535), y = b >> (8 * (i + from_b)) & 255;
+        const uint32_t x = a >> (8 * bytes_a * i) & (bytes_a == 1 ? 255 : 65535),
+                       y = b >> (8 * (i + from_b)) & 255;
 
         c += (signed_a && x >= 128 ? x - 256 : x) * (signed_b && y >= 128 ? y - 256 : y);
     }
@@ -125,7 +127,8 @@ static void look_at_bits(uint32_t x, uint32_t y, uint32_t z, const uint64_t *w)
     mid = (mid & 0xFFFFFFFFu) + (uint64_t)y * y % ((uint64_t)1 << 32);
     high += ((uint64_t)y * y >> 32) + (mid >> 32);
     assert_int_equal(w[3], high);
-    assert_int_equal(w[4], (x & 255) | (yx >> 40 & 255) << 8 | (x >> 16 & 255) << 16 | (uint64_t)(y >> 24) << 24);
+    assert_int_equal(w[4],
+                     (x & 255) | (yx >> 40 & 255) << 8 | (x >> 16 & 255) << 16 | (uint64_t)(y >> 24) << 24);
     assert_int_equal(w[5], ((yx << by) & 0xFFFFFFFF00000000u) | ((yx >> by) & 0xFFFFFFFFu));
     assert_int_equal(w[6], product(x, y, z, 1, 0, 1, 0));
     assert_int_equal(w[7], product(x, y, z, 1, 1, 1, 0));
@@ -194,7 +197,8 @@ static void test_blocks(void **state)
         ozg_emulated_order(o);
         for (int i = 0; i < WORDS; i++)
             sum += in[i];
-        assert_int_equal(ozg_emulated_launch_grid("emulate_sums", grid, WORDS, 1024, 0, &args), OZG_EMULATED_OK);
+        assert_int_equal(ozg_emulated_launch_grid("emulate_sums", grid, WORDS, 1024, 0, &args),
+                         OZG_EMULATED_OK);
         for (uint32_t b = 0; b < 12; b++)
             assert_int_equal(out[b], sum + WORDS * b);
         assert_int_equal(counter, 0);
@@ -231,7 +235,8 @@ static void test_cooperative(void **state)
 
         ozg_emulated_order(o);
         counter = 0;
-        assert_int_equal(ozg_emulated_launch_cooperative("emulate_rounds", BLOCKS, 128, 16, &args), OZG_EMULATED_OK);
+        assert_int_equal(ozg_emulated_launch_cooperative("emulate_rounds", BLOCKS, 128, 16, &args),
+                         OZG_EMULATED_OK);
         for (int i = 0; i < BLOCKS; i++)
             x[i] = 1;
         for (int r = 0; r < args.rounds; r++) {
@@ -252,7 +257,8 @@ static void test_refused(void **state)
     assert_int_equal(ozg_emulated_launch("emulate_mma", 1, 33, 0, &args), OZG_EMULATED_BAD_LAUNCH);
     assert_int_equal(ozg_emulated_launch("emulate_mma", 0, 32, 0, &args), OZG_EMULATED_BAD_LAUNCH);
     assert_int_equal(ozg_emulated_launch("emulate_mma", 1, 32, 1 << 20, &args), OZG_EMULATED_BAD_LAUNCH);
-    assert_int_equal(ozg_emulated_launch("emulate_mma", 1, 32, 0, (const char *)&args + 4), OZG_EMULATED_MISALIGNED);
+    assert_int_equal(ozg_emulated_launch("emulate_mma", 1, 32, 0, (const char *)&args + 4),
+                     OZG_EMULATED_MISALIGNED);
     assert_int_equal(ozg_emulated_args_bytes("emulate_mma"), sizeof args);
     assert_int_equal(ozg_emulated_args_bytes("emulate_nothing"), 0);
 }

@@ -63,7 +63,8 @@ static int end(void **state)
     (void)state;
     fake_reset();
     return cu->release(in) || cu->release(out) || cu->release(counter) || cu->module_unload(module) ||
-           cu->context_pop(&popped) || cu->primary_release(0) || fake_count().allocations || fake_count().contexts;
+           cu->context_pop(&popped) || cu->primary_release(0) || fake_count().allocations ||
+           fake_count().contexts;
 }
 
 static CUresult sums(uint64_t *to, int blocks, size_t shared)
@@ -156,8 +157,9 @@ static void test_limits(void **state)
     assert_int_equal(blocks, 2);
     assert_int_equal(cu->launch_cooperative(f, 9, 1, 1, 128, 1, 1, 16, NULL, NULL),
                      CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-    assert_int_equal(cu->function_attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, fake.shared_most + 1),
-                     CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(
+        cu->function_attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, fake.shared_most + 1),
+        CUDA_ERROR_INVALID_VALUE);
 }
 
 static void test_fails(void **state)

@@ -170,6 +170,7 @@ struct fixture {
     uint32_t *sums;
     double *c, *expected, *plain; /* room for any type; plain: without tests */
     uint64_t certain;             /* entries that the CPU repairs without need */
+    uint64_t doubted;             /* entries that the device repairs without need */
     uint32_t *list;
 };
 
@@ -542,6 +543,10 @@ struct fails {
     int64_t listed, tested;
 };
 
+static struct {
+    uint64_t doubted, tested;
+} all; /* of all fixtures of a test */
+
 /*
  * Rounded, C joining c^: the CPU repairs where the bound leaves no room in the words of c^, though C may be
  * so large that there is no doubt.
@@ -554,6 +559,16 @@ static int has_room(struct fixture *f, int64_t i, int64_t j)
     const uint64_t bound = ozg_ceil_shift(ozg_bound(&row, &column), shift < 0 ? -shift : 0);
 
     return (shift > 0 ? shift : 0) + ozg_bit_length(bound) <= 64 * f->rns->nword - 7;
+}
+
+/* C is as it was at `at`. */
+static void check_kept(struct fixture *f, const double *before, int64_t at)
+{
+    const int64_t size = f->single ? 4 : 8;
+
+    assert_memory_equal((char *)f->c + size * at, (const char *)before + size * at,
+                        (size_t)(size << f->complex_));
+    memcpy((char *)f->expected + size * at, (char *)f->c + size * at, (size_t)(size << f->complex_));
 }
 
 static void check_entry(struct fixture *f, const double *before, int64_t i, int64_t j, int listed)
@@ -569,6 +584,9 @@ static void check_entry(struct fixture *f, const double *before, int64_t i, int6
         memcpy((char *)f->expected + size * at, (const char *)f->plain + size * at,
                (size_t)(size << f->complex_));
         f->certain++;
+    } else if (f->kind == OZG_BY_ROUNDED && listed && !repaired) {
+        f->doubted++; /* the CPU found that both ends agree; the list is right, too */
+        return check_kept(f, before, at);
     } else if (known && repaired != listed)
         fail_msg("s = %d, type %c, kind %d, entry (%d, %d): %s, the CPU has %016llx", f->rns->nmod,
                  "dszc"[2 * f->complex_ + f->single], f -> kind, (int)i, (int)j,
@@ -602,7 +620,9 @@ static struct fails compare(struct fixture *f, const double *before, const ozg_r
     for (int64_t j = 0; j < f->columns; j++)
         for (int64_t i = 0; i < f->rows; i++)
             check_entry(f, before, i, j, listed[i + j * f->rows]);
-    assert_int_equal(cuda->repaired + f->certain, cpu->repaired);
+    assert_int_equal(cuda->repaired + f->certain, cpu->repaired + f->doubted);
+    all.doubted += f->doubted;
+    all.tested += cuda->tested;
     assert_int_equal(cuda->largest, cpu->largest);
     assert_memory_equal(f->c, f->expected,
                         (size_t)numbers_of_c(f) * (f->single ? 4 : 8)); /* and nothing else */
@@ -753,6 +773,9 @@ static void test_rounded(void **state)
     (void)state;
     for (int scalars = 0; scalars < 3; scalars++)
         check_kind(OZG_BY_ROUNDED, scalars, (uint64_t)scalars + 21);
+    printf("rounded: %llu of %llu tested entries listed without need\n", (unsigned long long)all.doubted,
+           (unsigned long long)all.tested);
+    assert_true(all.doubted <= all.tested / 8);
 }
 
 /* ---- factors ------------------------------------------------------------------------------------ */

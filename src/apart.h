@@ -51,8 +51,8 @@
 #define OZG_COST_UNIT 1024 /* of costs: those of the pairs of a sample are times pairs times this */
 
 /*
- * What is known of each s: nothing (0), all, or that its cost is above that of another. Native: bit j of row[s][i] is
- * set if the pair of the sample fails.
+ * What is known of each s: nothing (0), all, or that its cost is above that of another. Native: bit j of
+ * row[s][i] is set if the pair of the sample fails.
  */
 enum { OZG_KNOWN = 1, OZG_ABOVE };
 

@@ -129,7 +129,9 @@ static void room_task(void *arg, int64_t task, int thread)
         }
 }
 
-/* room[p] = the largest exponent of element p in any line, less that of the line; OZG_ROOM_NONE: all are 0. */
+/*
+ * room[p] = the largest exponent of element p in any line, less that of the line; OZG_ROOM_NONE: all are 0.
+ */
 static void set_room(const ozg_stage *st, const ozg_lines *lines, int16_t *room)
 {
     room_job job = {lines, room};

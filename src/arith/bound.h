@@ -53,7 +53,10 @@ OZG_INLINE uint64_t ozg_ceil_sqrt(uint64_t x)
     uint64_t root = 0;
 
 #if defined(__CUDA_ARCH__)
-    /* rounded towards 0, so not above sqrt(x), and by less than 3 2^-53 of it below: floor(sqrt(x)), or 1 less */
+    /*
+     * rounded towards 0, so not above sqrt(x), and by less than 3 2^-53 of it below: floor(sqrt(x)), or 1
+     * less
+     */
     root = (uint64_t)__dsqrt_rz(__ull2double_rz(x));
     root += root < UINT32_MAX && (root + 1) * (root + 1) <= x;
 #else
@@ -74,7 +77,10 @@ OZG_INLINE uint64_t ozg_min3(uint64_t x, uint64_t y, uint64_t z)
     return least < z ? least : z;
 }
 
-/* The largest g with 4^g n <= Q, n > 0, Q of `bits` bits, the leading 64 of which are top; -1: there is none. */
+/*
+ * The largest g with 4^g n <= Q, n > 0, Q of `bits` bits, the leading 64 of which are top; -1: there is
+ * none.
+ */
 OZG_INLINE int ozg_power_of_four(uint64_t n, int bits, uint64_t top)
 {
     const int length = ozg_bit_length(n), room = bits - length; /* 2^(length - 1) <= n < 2^length */
@@ -85,8 +91,8 @@ OZG_INLINE int ozg_power_of_four(uint64_t n, int bits, uint64_t top)
 }
 
 /*
- * ceil(|x 2^d - RN_int(x 2^d)| 2^16) for |x| 2^d = mant 2^-down: at most 2^15, and 0 for down <= 0. RN_int(x 2^d)
- * is 0 for down > 63, as mant < 2^53.
+ * ceil(|x 2^d - RN_int(x 2^d)| 2^16) for |x| 2^d = mant 2^-down: at most 2^15, and 0 for down <= 0. RN_int(x
+ * 2^d) is 0 for down > 63, as mant < 2^53.
  */
 OZG_INLINE uint64_t ozg_residual(uint64_t mant, int32_t down)
 {

@@ -138,8 +138,8 @@ OZG_INLINE uint64_t ozg_round_bits(int single, int neg, uint64_t top, int sticky
 }
 
 /*
- * Loading and storing without aliasing trouble or alignment beyond that of the element. CUDA C makes single bytes
- * of such a memcpy().
+ * Loading and storing without aliasing trouble or alignment beyond that of the element. CUDA C makes single
+ * bytes of such a memcpy().
  */
 OZG_INLINE uint64_t ozg_load_bits(const void *x, int single, int64_t index)
 {

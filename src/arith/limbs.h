@@ -62,12 +62,9 @@ OZG_INLINE int ozg_int_is_zero(const ozg_int *z)
 /* s z 2^x */
 OZG_INLINE ozg_term ozg_term_scaled(ozg_fp s, const ozg_int *z, int32_t x)
 {
-    ozg_term t;
+    ozg_term t = {{0}, z->n + 1, s.neg ^ z->neg, s.exp + x};
     uint64_t carry = 0;
 
-    t.n = z->n + 1;
-    t.neg = s.neg ^ z->neg;
-    t.exp = s.exp + x;
     for (int i = 0; i < z->n; i++) /* mant is 1 for powers of two: the usual case */
         t.w[i] = s.mant == 1 ? z->w[i] : ozg_mul_add(s.mant, z->w[i], carry, &carry);
     t.w[z->n] = carry;
@@ -77,11 +74,8 @@ OZG_INLINE ozg_term ozg_term_scaled(ozg_fp s, const ozg_int *z, int32_t x)
 /* s c */
 OZG_INLINE ozg_term ozg_term_product(ozg_fp s, ozg_fp c)
 {
-    ozg_term t;
+    ozg_term t = {{0}, 2, s.neg ^ c.neg, s.exp + c.exp};
 
-    t.n = 2;
-    t.neg = s.neg ^ c.neg;
-    t.exp = s.exp + c.exp;
     t.w[0] = ozg_mul_add(s.mant, c.mant, 0, &t.w[1]);
     return t;
 }

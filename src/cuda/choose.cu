@@ -101,7 +101,7 @@ OZG_DEVICE void publish(const args *a, const ozg_part *part, int parts, int nmod
     state->estimate = estimate;
 }
 
-OZG_KERNEL(ozg_cuda_choose, ozg_cuda_choose_args, OZG_CUDA_CHOOSE_THREADS, 1)
+OZG_KERNEL(ozg_cuda_choose, ozg_cuda_choose_args, OZG_CUDA_CHOOSE_THREADS, OZG_CUDA_CHOOSE_BLOCKS)
 {
     __shared__ chooser z;
     ozg_part part[OZG_PARTS] = {{0, a.request.m, 0, a.request.n}};

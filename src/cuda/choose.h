@@ -23,6 +23,7 @@ typedef struct ozg_choose_sums {
     /* with shifts: the norms, and e - OZG_E_NONE */
     uint64_t norm_sum[OZG_CHOOSE_BOTH], norm_squares[OZG_CHOOSE_BOTH];
     uint32_t norm_most[OZG_CHOOSE_BOTH], exponent[OZG_CHOOSE_BOTH];
+    uint32_t fails[2][OZG_SAMPLE_LINES]; /* at the start of the search: ozg_fails.row */
 } ozg_choose_sums;
 
 /* Which sums: the sample if all lines take part, among those that do, with shifts, of the parts. */

@@ -198,38 +198,67 @@ OZG_DEVICE ozg_pair load_pair(const ozg_choose_sums *in, int at, int complex_)
     return pair;
 }
 
-/* Native: which pairs fail with s, s - 1, ... moduli. */
-OZG_DEVICE void find_fails(chooser *z, const ozg_choose_sums *in, int s, int count)
+/* Masks of failing pairs are in fails.row, for s, s - 1, ... moduli. */
+OZG_DEVICE void know_fails(chooser *z, int s, int count)
+{
+    const int lane = lane_number();
+
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        return;
+    for (int v = 0; v < count; v++) {
+        const int fails = lane < z->n[0] ? ozg_bit_count(z->fails.row[s - v][lane]) : 0;
+        const int sum = __reduce_add_sync(ALL, fails);
+
+        if (lane == 0)
+            ozg_know(&z->fails, s - v, (uint64_t)sum, 1);
+    }
+}
+
+/* Does the pair fail for number v of the moduli that are being evaluated? */
+OZG_DEVICE int pair_fails(const chooser *z, const ozg_choose_sums *in, int v, int row, int column)
+{
+    const ozg_pair pair = load_pair(in, row * LINES + column, z->rule.complex_);
+    const ozg_factors x = factors_of(z, v, row), y = factors_of(z, v, LINES + column);
+
+    return ozg_pair_fails(&z->rule, &pair, &x, &y);
+}
+
+/* Native: which pairs fail with s moduli. */
+OZG_DEVICE void find_fails(chooser *z, const ozg_choose_sums *in, int s)
 {
     const int lane = lane_number();
 
     for (int row = warp_number(); row < z->n[0]; row += WARPS) {
-        ozg_pair pair = {{0, 0}, {0, 0}, {0, 0}};
+        const int fails = lane < z->n[1] && pair_fails(z, in, 0, row, lane);
+        const uint32_t mask = __ballot_sync(ALL, fails);
 
-        if (lane < z->n[1])
-            pair = load_pair(in, row * LINES + lane, z->rule.complex_);
-        for (int v = 0; v < count; v++) {
-            int fails = 0;
-
-            if (lane < z->n[1]) {
-                const ozg_factors x = factors_of(z, v, row), y = factors_of(z, v, LINES + lane);
-
-                fails = ozg_pair_fails(&z->rule, &pair, &x, &y);
-            }
-            fails = (int)__ballot_sync(ALL, fails);
-            if (lane == 0)
-                z->fails.row[s - v][row] = (uint32_t)fails;
-        }
+        if (lane == 0)
+            z->fails.row[s][row] = mask;
     }
-    __syncthreads();
-    if (threadIdx.x < 32)
-        for (int v = 0; v < count; v++) {
-            const int fails = lane < z->n[0] ? ozg_bit_count(z->fails.row[s - v][lane]) : 0;
-            const int sum = __reduce_add_sync(ALL, fails);
+    know_fails(z, s, 1);
+}
 
-            if (lane == 0)
-                ozg_know(&z->fails, s - v, (uint64_t)sum, 1);
-        }
+/*
+ * The same for s and s - 1 by all blocks, a warp a row: every search begins with this, and most end with it.
+ */
+CALL void find_fails_together(const args *a, chooser *z, ozg_choose_sums *sums, int s)
+{
+    const int lane = lane_number(), rows = z->n[0];
+
+    for (int unit = (int)blockIdx.x + (int)gridDim.x * warp_number(); unit < 2 * rows;
+         unit += (int)gridDim.x * WARPS) {
+        const int v = unit / rows, row = unit % rows;
+        const int fails = lane < z->n[1] && pair_fails(z, sums, v, row, lane);
+        const uint32_t mask = __ballot_sync(ALL, fails);
+
+        if (lane == 0)
+            sums->fails[v][row] = mask;
+    }
+    ozg_grid_sync(&a->state->arrived);
+    if (threadIdx.x < 2 * LINES && lane < rows)
+        z->fails.row[s - warp_number()][lane] = __ldcg(&sums->fails[warp_number()][lane]);
+    know_fails(z, s, 2);
 }
 
 OZG_DEVICE double sum_lanes(double x)
@@ -270,8 +299,11 @@ OZG_DEVICE void find_doubts(chooser *z, const ozg_choose_sums *in, int s)
     }
 }
 
-/* Makes the cost of s known, which is measured; native at the start of the search: of s - 1, too. */
-CALL void evaluate(const args *a, chooser *z, const ozg_choose_sums *in, int s)
+/*
+ * Makes the cost of s known, which is measured; native at the start of the search, for all blocks: of s - 1,
+ * too.
+ */
+CALL void evaluate(const args *a, chooser *z, ozg_choose_sums *in, int s)
 {
     const int slot = slot_of_thread(), v = first_of_thread();
     const int two = z->rule.native && s == ozg_start_moduli(&z->rule) && (z->measured >> (s - 1) & 1);
@@ -279,8 +311,10 @@ CALL void evaluate(const args *a, chooser *z, const ozg_choose_sums *in, int s)
     if (v < 1 + two && z->line[slot] >= 0)
         load_residuals(a, z, in, slot, slot, v, s - v);
     __syncthreads();
-    if (z->rule.native)
-        find_fails(z, in, s, 1 + two);
+    if (two)
+        find_fails_together(a, z, in, s);
+    else if (z->rule.native)
+        find_fails(z, in, s);
     else
         find_doubts(z, in, s);
     __syncthreads();

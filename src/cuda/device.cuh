@@ -7,10 +7,10 @@
  *     OZG_KERNEL(name, args, threads, blocks) { ... }   a kernel with one argument `const args a`
  *     OZG_SHARED(type, x)                               type *x: the dynamic shared memory
  *
- * From capability 9.0 on, a kernel may be launched while the one before it on the stream still runs (device.h:
- * programmatic dependent launch). EVERY kernel therefore begins by waiting until all work of the one before is
- * done and can be seen; OZG_KERNEL does it. So the one before has itself waited for the one before it, and a
- * kernel may take everything that was launched earlier as done.
+ * From capability 9.0 on, a kernel may be launched while the one before it on the stream still runs
+ * (device.h: programmatic dependent launch). EVERY kernel therefore begins by waiting until all work of the
+ * one before is done and can be seen; OZG_KERNEL does it. So the one before has itself waited for the one
+ * before it, and a kernel may take everything that was launched earlier as done.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +24,8 @@
 #else
 
 #define OZG_DEVICE static __device__ __forceinline__
-#define OZG_DEVICE_CALL static __device__ __noinline__ /* rare: not to cost registers where it is not called */
+#define OZG_DEVICE_CALL                                                                                      \
+    static __device__ __noinline__ /* rare: not to cost registers where it is not called */
 /* The body is a function of its own, so that nothing of it can come before the wait. */
 #define OZG_KERNEL(name, args, threads, blocks)                                                              \
     OZG_DEVICE void name##_body(const args &a);                                                              \
@@ -144,9 +145,10 @@ OZG_DEVICE int ozg_dp2a_hi_ss(uint32_t a, uint32_t b, int c)
 /* c += A B of a warp, 16 x 8 over 32 bytes: mma.sync.m16n8k32, signed. */
 OZG_DEVICE void ozg_mma_s8(int (&c)[4], const uint32_t (&x)[4], const uint32_t (&y)[2])
 {
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
-                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-                 : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+        : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
 }
 
 /* Four 8 x 8 matrices of 16-bit words; lane l gives row l % 8 of matrix l / 8, aligned to 16. ldmatrix.x4. */
@@ -177,10 +179,10 @@ template <int N> OZG_DEVICE void ozg_cp_async_wait(void)
     asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 
-
 /*
- * All blocks of a cooperative launch wait for each other; what they wrote before is then seen by all. *arrived, in global
- * memory, is 0 before the launch and counts the blocks that came: at most 2^32 - 1 in a launch.
+ * All blocks of a cooperative launch wait for each other; what they wrote before is then seen by all.
+ * *arrived, in global memory, is 0 before the launch and counts the blocks that came: at most 2^32 - 1 in a
+ * launch.
  */
 OZG_DEVICE void ozg_grid_sync(uint32_t *arrived)
 {

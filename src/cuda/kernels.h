@@ -15,9 +15,9 @@
  *     special                  rows and columns with Inf or NaN
  *
  * on one stream. Nothing goes back to the host in between: what the data decide (the number of moduli, the
- * sizes of the parts, entries to be repaired) is in ozg_cuda_state, which kernels read, and a kernel of a part
- * that does not exist returns at once. Every argument struct is passed by value. Integer arithmetic: the bits
- * are those of the plain C stages (src/cpu).
+ * sizes of the parts, entries to be repaired) is in ozg_cuda_state, which kernels read, and a kernel of a
+ * part that does not exist returns at once. Every argument struct is passed by value. Integer arithmetic:
+ * the bits are those of the plain C stages (src/cpu).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,58 +36,60 @@ typedef struct ozg_cuda_state {
     int32_t parts;           /* 1 .. OZG_PARTS; kernels of parts beyond return at once */
     int32_t shifted;         /* the views' shifts count */
     int32_t nmod[OZG_PARTS]; /* canonical moduli of each part */
-    int32_t width[OZG_PARTS]; /* the largest d + e of its lines; fixed accuracies: t. Set by split (atomicMax) */
+    int32_t
+        width[OZG_PARTS]; /* the largest d + e of its lines; fixed accuracies: t. Set by split (atomicMax) */
     ozg_part part[OZG_PARTS]; /* its rows and columns, by place (see index) */
     uint64_t estimate;        /* entries that will be repaired */
     uint64_t tested, repaired;
-    uint64_t largest;        /* ozg_bound_key() of the largest bound that native did not repair */
+    uint64_t largest; /* ozg_bound_key() of the largest bound that native did not repair */
     uint64_t special_rows, special_columns;
-    uint64_t largest_entry;  /* bits of the largest finite |component| of C as a double */
-    uint32_t inexact;        /* 1: some bit of an operand was rounded away */
-    uint32_t failed;         /* entries in the list of the present tile */
-    uint32_t next;           /* the next entry of the list to be repaired */
-    uint32_t arrived;        /* barriers of choose */
+    uint64_t largest_entry; /* bits of the largest finite |component| of C as a double */
+    uint32_t inexact;       /* 1: some bit of an operand was rounded away */
+    uint32_t failed;        /* entries in the list of the present tile */
+    uint32_t next;          /* the next entry of the list to be repaired */
+    uint32_t arrived;       /* barriers of choose */
 } ozg_cuda_state;
 
 /*
- * The lines of an operand. Arrays by STORED line (the line's number in the caller's matrix), whatever the part.
- * The arrays from `most` to `rtop` are zeroed by begin.
+ * The lines of an operand. Arrays by STORED line (the line's number in the caller's matrix), whatever the
+ * part. The arrays from `most` to `rtop` are zeroed by begin.
  */
 typedef struct ozg_cuda_lines {
-    ozg_view view;       /* view.shift: k shifts, which count if state->shifted; or NULL */
+    ozg_view view; /* view.shift: k shifts, which count if state->shifted; or NULL */
     int64_t count, k;
-    int64_t words;       /* 64-bit words of `places` of a line */
-    uint64_t *most;      /* bits of the largest |component|, as a double */
+    int64_t words;           /* 64-bit words of `places` of a line */
+    uint64_t *most;          /* bits of the largest |component|, as a double */
     uint64_t *sum, *squares; /* norms of ceil(|x| 2^(nu - e)) (ozg_norms_ref) */
     uint32_t *top;
     uint64_t *rsum, *rsquares; /* norms of residuals (ozg_residuals_ref) of the present part; zero at first */
     uint32_t *rtop;
-    uint64_t *ceiling;   /* accurate: the largest sum of ceilings of the line; else NULL */
-    uint8_t *special;    /* 0, OZG_LINE_INF, OZG_LINE_NAN: set by norms, as e */
-    int32_t *e, *d;      /* d: of the present part, set by split */
+    uint64_t *ceiling;        /* accurate: the largest sum of ceilings of the line; else NULL */
+    uint8_t *special;         /* 0, OZG_LINE_INF, OZG_LINE_NAN: set by norms, as e */
+    int32_t *e, *d;           /* d: of the present part, set by split */
     uint32_t *x1, *x2, *xmax; /* set by choose */
     uint32_t *r1, *r2, *rmax; /* set by factors */
-    uint64_t *places;    /* bit p: element p is rounded (ozg_lines); NULL: not wanted */
-    int64_t *index;      /* the stored line of each place, if state->parts > 1; NULL: there is one part only */
+    uint64_t *places;         /* bit p: element p is rounded (ozg_lines); NULL: not wanted */
+    int64_t *index; /* the stored line of each place, if state->parts > 1; NULL: there is one part only */
 } ozg_cuda_lines;
 
 /* The scaling exponent rule, and everything else that follows from the request. */
 typedef struct ozg_cuda_request {
-    int32_t kind;         /* OZG_BY_... */
-    int32_t width;        /* fixed accuracies: t */
+    int32_t kind;  /* OZG_BY_... */
+    int32_t width; /* fixed accuracies: t */
     int32_t single, complex_;
-    int32_t measured;     /* norms of lines and of residuals are wanted (native, rounded, or a report) */
-    int32_t reported;     /* the largest bound is wanted */
+    int32_t measured; /* norms of lines and of residuals are wanted (native, rounded, or a report) */
+    int32_t reported; /* the largest bound is wanted */
     int64_t m, n, k;
-    uint64_t length;      /* k' */
+    uint64_t length; /* k' */
 } ozg_cuda_request;
 
 /*
  * Residue planes of a tile of one operand: plane q, line i (place in the tile), element p is byte
- * base[(q lines + i) pitch + p]. pitch is a multiple of 128 and elements from the end up to pitch are 0; lines
- * is a multiple of OZG_CUDA_LINES. What lies in lines beyond those of the tile does not matter. Plane
- * component * nmod + l: symmetric residues mod m_l (int8; of 256: any byte of the class) of Re; complex: Im, Re + Im. Native: then
- * 1 plane (complex 3) of floors, numbers (1 + 2 complex) nmod and on. Ceilings: one plane, complex two.
+ * base[(q lines + i) pitch + p]. pitch is a multiple of 128 and elements from the end up to pitch are 0;
+ * lines is a multiple of OZG_CUDA_LINES. What lies in lines beyond those of the tile does not matter. Plane
+ * component * nmod + l: symmetric residues mod m_l (int8; of 256: any byte of the class) of Re; complex: Im,
+ * Re + Im. Native: then 1 plane (complex 3) of floors, numbers (1 + 2 complex) nmod and on. Ceilings: one
+ * plane, complex two.
  */
 #define OZG_CUDA_LINES 256
 typedef struct ozg_cuda_planes {
@@ -97,8 +99,9 @@ typedef struct ozg_cuda_planes {
 
 /*
  * Sums of a tile, plane q: symmetric residues (int8) of product plane q (complex: P0 = Re Re, P1 = Im Im,
- * P2 = (Re + Im)(Re + Im)), base[(q columns + j) ld + i]; ld a multiple of 256, columns of 128. floors: exact sums of the
- * planes of floors, floors[(q columns + j) ld + i] in words of floor_bytes (4, or 8 where several chunks of k are added).
+ * P2 = (Re + Im)(Re + Im)), base[(q columns + j) ld + i]; ld a multiple of 256, columns of 128. floors:
+ * exact sums of the planes of floors, floors[(q columns + j) ld + i] in words of floor_bytes (4, or 8 where
+ * several chunks of k are added).
  */
 typedef struct ozg_cuda_residues {
     uint8_t *base;
@@ -107,7 +110,9 @@ typedef struct ozg_cuda_residues {
     int32_t floor_bytes;
 } ozg_cuda_residues;
 
-/* Where a tile is: places [i0, i0 + rows) of the part's rows as far as the part has such, columns likewise. */
+/*
+ * Where a tile is: places [i0, i0 + rows) of the part's rows as far as the part has such, columns likewise.
+ */
 typedef struct ozg_cuda_tile {
     int32_t part;
     int64_t i0, rows, j0, columns;
@@ -132,9 +137,9 @@ typedef struct ozg_cuda_begin_args {
 
 /*
  * ozg_cuda_scale - most[i] of all lines of both operands: ozg_scale_ref(). Views without shifts.
- * ozg_cuda_norms - e and special from most, special_rows/columns of the state; if request.measured also sum, squares, top:
- * ozg_norms_ref() without shifts. Both: one-dimensional grids of OZG_CUDA_SCALE_THREADS; ozg_cuda_scale_blocks() says how many for an operand; the
- * first blocks_a are A's.
+ * ozg_cuda_norms - e and special from most, special_rows/columns of the state; if request.measured also sum,
+ * squares, top: ozg_norms_ref() without shifts. Both: one-dimensional grids of OZG_CUDA_SCALE_THREADS;
+ * ozg_cuda_scale_blocks() says how many for an operand; the first blocks_a are A's.
  */
 #define OZG_CUDA_SCALE_THREADS 256
 typedef struct ozg_cuda_scale_args {
@@ -149,13 +154,15 @@ int ozg_cuda_scale_blocks(const ozg_cuda_lines *lines, int multiprocessors);
 /* ---- choose.cu ---------------------------------------------------------------------------------- */
 
 /*
- * ozg_cuda_choose - what choose() of src/driver.c does up to the number of moduli of each part, for native and rounded: x1, x2, xmax
- * of all lines; parts, shifted, nmod, part, estimate of the state; index; with shifts also e, sum, squares, top of
- * all lines. fixed: the number of moduli, or 0. apart: parts are allowed. shifts: a.view.shift and b.view.shift are places for shifts.
- * A cooperative launch, any number of blocks of OZG_CUDA_CHOOSE_THREADS. memory: ozg_cuda_choose_bytes(), aligned to 256, of
- * which the first OZG_CUDA_CHOOSE_ZERO are zeroed by begin. limits: ozg_cuda_choose_limits().
+ * ozg_cuda_choose - what choose() of src/driver.c does up to the number of moduli of each part, for native
+ * and rounded: x1, x2, xmax of all lines; parts, shifted, nmod, part, estimate of the state; index; with
+ * shifts also e, sum, squares, top of all lines. fixed: the number of moduli, or 0. apart: parts are
+ * allowed. shifts: a.view.shift and b.view.shift are places for shifts. A cooperative launch, any number of
+ * blocks of OZG_CUDA_CHOOSE_THREADS. memory: ozg_cuda_choose_bytes(), aligned to 256, of which the first
+ * OZG_CUDA_CHOOSE_ZERO are zeroed by begin. limits: ozg_cuda_choose_limits().
  */
 #define OZG_CUDA_CHOOSE_THREADS 256
+#define OZG_CUDA_CHOOSE_BLOCKS  2 /* of a multiprocessor */
 #define OZG_CUDA_CHOOSE_ZERO    122880
 
 /* What scaling by norms allows: Q(s) of ozg_moduli_set, and the fewest moduli. */
@@ -170,7 +177,8 @@ typedef struct ozg_cuda_choose_args {
     ozg_cuda_request request;
     ozg_cuda_lines a, b;
     int32_t fixed, apart, shifts;
-    double rate;     /* rounded: INT8 products of one modulus a nanosecond, for what repairs cost; decides time alone */
+    double
+        rate; /* rounded: INT8 products of one modulus a nanosecond, for what repairs cost; decides time alone */
     ozg_cuda_limits limits;
     void *memory;
     size_t bytes;
@@ -182,10 +190,11 @@ size_t ozg_cuda_choose_bytes(char type, int64_t m, int64_t n, int64_t k);
 /* ---- split.cu ----------------------------------------------------------------------------------- */
 
 /*
- * ozg_cuda_split - lines of a tile to planes, both operands or one: d (state->nmod of the part; scaling.h), places, the residual
- * norms where `measure` says so, residues of all moduli and native floors; ceilings = 1: ceilings instead
- * (accurate scaling). side[q].lines.view.x NULL: not this operand. One-dimensional grid of blocks_a + blocks_b blocks of OZG_CUDA_SPLIT_THREADS,
- * ozg_cuda_split_blocks() each; persistent: any number is right.
+ * ozg_cuda_split - lines of a tile to planes, both operands or one: d (state->nmod of the part; scaling.h),
+ * places, the residual norms where `measure` says so, residues of all moduli and native floors; ceilings =
+ * 1: ceilings instead (accurate scaling). side[q].lines.view.x NULL: not this operand. One-dimensional grid
+ * of blocks_a + blocks_b blocks of OZG_CUDA_SPLIT_THREADS, ozg_cuda_split_blocks() each; persistent: any
+ * number is right.
  */
 #define OZG_CUDA_SPLIT_THREADS 256
 typedef struct ozg_cuda_split_side {
@@ -210,8 +219,8 @@ size_t ozg_cuda_split_shared(void); /* dynamic shared memory, bytes */
 /* ---- reconstruct.cu ----------------------------------------------------------------------------- */
 
 /*
- * ozg_cuda_factors - r1, r2, rmax of the lines of a tile from rsum, rsquares, rtop, which are zeroed; state->inexact.
- * Grid: a thread a line, blocks of 256: rows first (rounded up to blocks), then columns.
+ * ozg_cuda_factors - r1, r2, rmax of the lines of a tile from rsum, rsquares, rtop, which are zeroed;
+ * state->inexact. Grid: a thread a line, blocks of 256: rows first (rounded up to blocks), then columns.
  */
 typedef struct ozg_cuda_factors_args {
     ozg_cuda_state *state;
@@ -223,9 +232,10 @@ typedef struct ozg_cuda_factors_args {
 
 /*
  * ozg_cuda_reconstruct_small (at most 2 words of c^) and _large (more) - C of the tile, but not where a row
- * or column is special; entries whose test fails go to list, place in the tile i + j rows (rows of the tile), and keep their C.
- * The one whose number of words is not that of the part returns at once. Both names go on by the type of C and of its scalars,
- * _d, _s, _z, _c or _any: ozg_cuda_reconstruct_name(). "rows of the tile": those that the part has.
+ * or column is special; entries whose test fails go to list, place in the tile i + j rows (rows of the
+ * tile), and keep their C. The one whose number of words is not that of the part returns at once. Both names
+ * go on by the type of C and of its scalars, _d, _s, _z, _c or _any: ozg_cuda_reconstruct_name(). "rows of
+ * the tile": those that the part has.
  */
 #define OZG_CUDA_RECONSTRUCT_THREADS 128
 typedef struct ozg_cuda_reconstruct_args {
@@ -245,9 +255,9 @@ typedef struct ozg_cuda_reconstruct_args {
 /* ---- product: product_sm90.cu, product_mma.cu ----------------------------------------------------- */
 
 /*
- * ozg_cuda_product_... - out (+)= A B of all planes of a tile over tile.count elements: product plane q from planes q of
- * both; residues reduced, floors (and ceilings) exact. ceilings = 1: the planes hold ceilings and so do the sums (floors of
- * out): |A||B|; complex: out 0 = Re Re + Im Im, 1 = Re Im + Im Re.
+ * ozg_cuda_product_... - out (+)= A B of all planes of a tile over tile.count elements: product plane q from
+ * planes q of both; residues reduced, floors (and ceilings) exact. ceilings = 1: the planes hold ceilings
+ * and so do the sums (floors of out): |A||B|; complex: out 0 = Re Re + Im Im, 1 = Re Im + Im Re.
  * Persistent: one-dimensional grid, any number of blocks is right.
  */
 #ifdef __cplusplus
@@ -274,10 +284,11 @@ typedef struct ozg_cuda_product_args {
 /* ---- repair.cu, fixup.cu ------------------------------------------------------------------------ */
 
 /*
- * ozg_cuda_repair - the entries of the list, exactly, with the residues of the tile; then the list is empty. Its arguments are those of reconstruct.
- * ozg_cuda_special - entries in rows and columns with Inf or NaN (src/special.c). Whole C.
- * ozg_cuda_largest - state->largest_entry. ozg_cuda_scale_c - C := RN(beta C) (ozg_driver_scale_c).
- * ozg_cuda_raise - accurate: ceiling[i] of the lines of a tile from the sums of ceilings.
+ * ozg_cuda_repair - the entries of the list, exactly, with the residues of the tile; then the list is empty.
+ * Its arguments are those of reconstruct. ozg_cuda_special - entries in rows and columns with Inf or NaN
+ * (src/special.c). Whole C. ozg_cuda_largest - state->largest_entry. ozg_cuda_scale_c - C := RN(beta C)
+ * (ozg_driver_scale_c). ozg_cuda_raise - accurate: ceiling[i] of the lines of a tile from the sums of
+ * ceilings.
  */
 typedef struct ozg_cuda_c_args {
     ozg_cuda_state *state;

@@ -268,8 +268,8 @@ void ozg_cuda_job_choose(ozg_cuda_job *job)
     args.bytes = job->places.choose_bytes;
     if (!job->status)
         job->status = ozg_cuda_resident(job->ctx, "ozg_cuda_choose", OZG_CUDA_CHOOSE_THREADS, 0, &blocks);
-    if (blocks > job->ctx->cuda->multiprocessors)
-        blocks = job->ctx->cuda->multiprocessors;
+    if (blocks > OZG_CUDA_CHOOSE_BLOCKS * job->ctx->cuda->multiprocessors)
+        blocks = OZG_CUDA_CHOOSE_BLOCKS * job->ctx->cuda->multiprocessors;
     if (!job->status)
         job->status =
             ozg_cuda_launch(job->ctx, "ozg_cuda_choose", blocks, OZG_CUDA_CHOOSE_THREADS, 0, 1, &args);

@@ -3,8 +3,8 @@
  *
  * A block computes tiles of 128 columns x 256 rows of C, one after the other. One thread fetches operands,
  * 128 bytes of k at a time and up to four such blocks ahead, across tiles; two warpgroups multiply, 64
- * columns each. Sums go from registers to memory while the next tile's blocks arrive. product.cuh says which column
- * of the instruction is which row of C; the map of A fetches lines in this order.
+ * columns each. Sums go from registers to memory while the next tile's blocks arrive. product.cuh says which
+ * column of the instruction is which row of C; the map of A fetches lines in this order.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,6 +1,6 @@
 /*
- * reconstruct.cu - residues of a tile to C: c^, the tests that the accuracy asks for, and the one rounding.
- * What it computes is what src/cpu/reconstruct.c does, entry by entry.
+ * reconstruct.cu - residues of a real tile to C: c^, the tests that the accuracy asks for, and the one
+ * rounding. What it computes is what src/cpu/reconstruct.c does, entry by entry.
  *
  *     native    an entry stays as it is if its bound is proven small enough (ozg_bound_passes)
  *     rounded   an entry stays as it is if RN(c^ - bound) and RN(c^ + bound) are the same bits
@@ -38,23 +38,6 @@ template <int SINGLE> OZG_DEVICE void reconstruct_small_joined(const ozg_cuda_re
         reconstruct<SINGLE, 0, 8, 4, 4>(a, table, memory);
 }
 
-template <int SINGLE> OZG_DEVICE void reconstruct_small_complex(const ozg_cuda_reconstruct_args &a)
-{
-    __shared__ uint4 memory[sizeof(shared_memory<1, 8, 4, 2>) / sizeof(uint4)];
-    const ozg_cuda_table *table = table_of(a, 0);
-
-    if (!table)
-        return;
-    if (table->weights.nlimb <= 4)
-        reconstruct<SINGLE, 1, 4, 2, 2>(a, table, memory);
-    else if (table->weights.nlimb == 6)
-        reconstruct<SINGLE, 1, 6, 3, 2>(a, table, memory);
-    else if (table->weights.nlimb == 7)
-        reconstruct<SINGLE, 1, 7, 4, 2>(a, table, memory);
-    else
-        reconstruct<SINGLE, 1, 8, 4, 2>(a, table, memory);
-}
-
 /* beta = 0 and real */
 template <int SINGLE> OZG_DEVICE void reconstruct_large(const ozg_cuda_reconstruct_args &a)
 {
@@ -88,25 +71,6 @@ template <int SINGLE> OZG_DEVICE void reconstruct_large_joined(const ozg_cuda_re
         reconstruct<SINGLE, 0, 24, 13, 2>(a, table, memory);
 }
 
-template <int SINGLE> OZG_DEVICE void reconstruct_large_complex(const ozg_cuda_reconstruct_args &a)
-{
-    __shared__ uint4 memory[sizeof(shared_memory<1, 24, 13, 1>) / sizeof(uint4)];
-    const ozg_cuda_table *table = table_of(a, 1);
-
-    if (!table)
-        return;
-    if (table->weights.nlimb == 10)
-        reconstruct<SINGLE, 1, 10, 5, 1>(a, table, memory);
-    else if (table->weights.nlimb == 12)
-        reconstruct<SINGLE, 1, 12, 6, 1>(a, table, memory);
-    else if (table->weights.nlimb == 16)
-        reconstruct<SINGLE, 1, 16, 9, 1>(a, table, memory);
-    else if (table->weights.nlimb == 20)
-        reconstruct<SINGLE, 1, 20, 11, 1>(a, table, memory);
-    else
-        reconstruct<SINGLE, 1, 24, 13, 1>(a, table, memory);
-}
-
 OZG_KERNEL(ozg_cuda_reconstruct_small_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_SMALL)
 {
     reconstruct_small<0>(a);
@@ -129,16 +93,6 @@ OZG_KERNEL(ozg_cuda_reconstruct_small_s_joined, ozg_cuda_reconstruct_args, THREA
     reconstruct_small_joined<1>(a);
 }
 
-OZG_KERNEL(ozg_cuda_reconstruct_small_z, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_COMPLEX)
-{
-    reconstruct_small_complex<0>(a);
-}
-
-OZG_KERNEL(ozg_cuda_reconstruct_small_c, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_COMPLEX)
-{
-    reconstruct_small_complex<1>(a);
-}
-
 OZG_KERNEL(ozg_cuda_reconstruct_large_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
 {
     reconstruct_large<0>(a);
@@ -159,16 +113,6 @@ OZG_KERNEL(ozg_cuda_reconstruct_large_s_joined, ozg_cuda_reconstruct_args, THREA
            OZG_CUDA_RECONSTRUCT_LARGE)
 {
     reconstruct_large_joined<1>(a);
-}
-
-OZG_KERNEL(ozg_cuda_reconstruct_large_z, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
-{
-    reconstruct_large_complex<0>(a);
-}
-
-OZG_KERNEL(ozg_cuda_reconstruct_large_c, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
-{
-    reconstruct_large_complex<1>(a);
 }
 
 /* ---- factors ------------------------------------------------------------------------------------ */

@@ -13,8 +13,8 @@
 #include "cuda/kernels.h"
 
 /*
- * Blocks that a multiprocessor holds at least (__launch_bounds__): of small ones with beta = 0, of small ones where C
- * joins c^, of small ones for complex types, of others.
+ * Blocks that a multiprocessor holds at least (__launch_bounds__): of small ones with beta = 0, of small
+ * ones where C joins c^, of small ones for complex types, of others.
  */
 #define OZG_CUDA_RECONSTRUCT_SMALL   4
 #define OZG_CUDA_RECONSTRUCT_JOINED  8

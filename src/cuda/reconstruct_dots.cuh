@@ -1,5 +1,6 @@
 /*
- * reconstruct_dots.cuh - residues of a tile to C, the sums of digits by dp2a: any number of moduli, real and complex.
+ * reconstruct_dots.cuh - residues of a tile to C, the sums of digits by dp2a: any number of moduli, real and
+ * complex.
  *
  * Two steps, by a warp for one column after the other. First a thread has R rows, one behind the other:
  * bytes of four planes become words of four moduli each, and dp2a multiplies them by two digits at a time

@@ -1,6 +1,6 @@
 /*
- * reconstruct_entry.cuh - an entry of C from its c^, for scalars as most calls have them: the tests that the accuracy asks for,
- * C joined to c^, the one rounding.
+ * reconstruct_entry.cuh - an entry of C from its c^, for scalars as most calls have them: the tests that the
+ * accuracy asks for, C joined to c^, the one rounding.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -3,8 +3,8 @@
  *
  * A warp has 128 rows of one column at a time: lane 4 g + q fetches rows 16 g .. 16 g + 15 of the planes
  * 4 q .. 4 q + 3 of each 16 moduli, and ends with the digits of rows 16 g + 4 q .. + 3. Between the two is
- * mma.m16n8k32: of its 16 x 32 operand, row g (g + 8) has residues of matrix row 16 g + 4 x + r (+ 1), bytes k
- * of 16 moduli each; its 32 x 8 operand the byte digits of the weights (ozg_cuda_weights.fragment): columns
+ * mma.m16n8k32: of its 16 x 32 operand, row g (g + 8) has residues of matrix row 16 g + 4 x + r (+ 1), bytes
+ * k of 16 moduli each; its 32 x 8 operand the byte digits of the weights (ozg_cuda_weights.fragment): columns
  * 2 x and 2 x + 1 hold bytes 2 T and 2 T + 1, and 0 for other x. So a lane's column pair 2 q, 2 q + 1 is that
  * of the rows x = q, which are its own. The last T is the quotient.
  *
@@ -133,8 +133,8 @@ template <int n> OZG_DEVICE void magnitude_of(const uint32_t (&word)[n], uint32_
 }
 
 /*
- * Leading bits of an integer of n words of 32 bits, as ozg_cuda_leading_of(), without branches: words that are 0 at the top are
- * shifted out by powers of two, then the bits that are 0.
+ * Leading bits of an integer of n words of 32 bits, as ozg_cuda_leading_of(), without branches: words that
+ * are 0 at the top are shifted out by powers of two, then the bits that are 0.
  */
 template <int n> OZG_DEVICE ozg_cuda_leading leading_of_words(const uint32_t (&word)[n])
 {
@@ -185,8 +185,8 @@ OZG_DEVICE int64_t quad_index(const ozg_cuda_reconstruct_args &a, const tile &t,
 }
 
 /*
- * RN of an entry in the usual case. *open: it is not surely that, as the result is subnormal or near the largest number, or as
- * a screen leaves its test open.
+ * RN of an entry in the usual case. *open: it is not surely that, as the result is subnormal or near the
+ * largest number, or as a screen leaves its test open.
  */
 template <int SINGLE>
 OZG_DEVICE uint64_t quick_bits(const ozg_cuda_reconstruct_args &a, const quick &q, const ozg_cuda_line &row,
@@ -261,8 +261,8 @@ OZG_DEVICE void store_pair(const ozg_cuda_reconstruct_args &a, const tile &t, co
 }
 
 /*
- * The entry of row r, left open. Returns whether it fails: where the rounding is in doubt the exact test of both ends would
- * cost more than the repairs that it saves, for it keeps a warp waiting.
+ * The entry of row r, left open. Returns whether it fails: where the rounding is in doubt the exact test of
+ * both ends would cost more than the repairs that it saves, for it keeps a warp waiting.
  */
 template <int SINGLE, int n, int GROUPS, int DIGITS>
 OZG_DEVICE uint32_t finish_slowly(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table,

@@ -53,7 +53,9 @@ static void set_byte(ozg_cuda_weights *t, int number, int l, int32_t byte)
         t->fragment[number / 2][l / 16][4 * column + l / 4 % 4] |= ((uint32_t)byte & 0xff) << 8 * (l % 4);
 }
 
-/* The 16-bit digits of modulus l as balanced bytes; what lies above 2^(16 OZG_CUDA_QUAD_DIGITS) is dropped. */
+/*
+ * The 16-bit digits of modulus l as balanced bytes; what lies above 2^(16 OZG_CUDA_QUAD_DIGITS) is dropped.
+ */
 static void set_fragments(ozg_cuda_weights *t, int l)
 {
     const int f = (int16_t)(t->digit[0][l / 4][l / 2 % 2] >> 16 * (l % 2));

@@ -39,8 +39,9 @@ typedef struct ozg_cuda_weights {
     int32_t reserved;
     int32_t product[OZG_CRT_LIMBS]; /* of -M */
     /*
-     * For matrix instructions (reconstruct_quads.cuh), up to OZG_CUDA_QUAD_DIGITS digits: balanced bytes of F and of the W_l,
-     * fragment[T][g][lane]: byte 2 (T - 1) + lane / 4 % 2 of the weights, T = 0: of F, of moduli 16 g + 4 (lane % 4) .. + 3.
+     * For matrix instructions (reconstruct_quads.cuh), up to OZG_CUDA_QUAD_DIGITS digits: balanced bytes of
+     * F and of the W_l, fragment[T][g][lane]: byte 2 (T - 1) + lane / 4 % 2 of the weights, T = 0: of F, of
+     * moduli 16 g + 4 (lane % 4) .. + 3.
      */
     uint32_t fragment[1 + OZG_CUDA_QUAD_DIGITS][2][32];
     /* digit[i][g][h]: digits i of moduli 4 g + 2 h (low half) and 4 g + 2 h + 1; 0 beyond the last modulus */

@@ -277,8 +277,8 @@ ozg_cuda_shared *ozg_cuda_share(ozg_context *ctx, int number, ozg_status *status
 /* ---- kernels ------------------------------------------------------------------------------------ */
 
 /*
- * The kernel begins by waiting for the one before it (device.cuh): it was compiled for 9.0 or later. On a later
- * device it may be code that the driver made from PTX for 8.0.
+ * The kernel begins by waiting for the one before it (device.cuh): it was compiled for 9.0 or later. On a
+ * later device it may be code that the driver made from PTX for 8.0.
  */
 static int waits(const ozg_cuda_shared *d, CUfunction function)
 {

@@ -14,7 +14,7 @@
 
 typedef struct ozg_cuda_table {
     int32_t nmod, nword;
-    int32_t most_bits;  /* Q: ozg_moduli_set */
+    int32_t most_bits; /* Q: ozg_moduli_set */
     uint64_t most_top;
     ozg_cuda_reduce reduce[OZG_NMOD_MAX];       /* product: 32-bit sums to residues */
     ozg_cuda_split_modulus split[OZG_NMOD_MAX]; /* split: x^ to residues */

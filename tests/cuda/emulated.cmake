@@ -1,8 +1,10 @@
-# The CUDA kernels for the processor, and a driver that runs them so. Included by tests/CMakeLists.txt if a C++ compiler
-# is there; tests say "with: ozg_cuda_emulated" or "with: ozg_fake_cuda".
+# The CUDA kernels for the processor, and a driver that runs them so. Included by tests/CMakeLists.txt if a C++
+# compiler is there; tests say "with: ozg_cuda_emulated" or "with: ozg_fake_cuda".
 #
-#   ozg_cuda_emulated   objects: every src/cuda/*.cu as C++, and what runs them (emulate.h). No C++ library is needed.
-#   ozg_fake_cuda       the same behind the CUDA driver API (fake_driver.h), a shared library to be opened by name
+#   ozg_cuda_emulated   objects: every src/cuda/*.cu as C++, and what runs them (emulate.h). No C++ library is
+#                       needed.
+#   ozg_fake_cuda       the same behind the CUDA driver API (fake_driver.h), a shared library to be opened by
+#                       name
 #
 # SPDX-License-Identifier: MIT
 file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cu)
@@ -17,12 +19,13 @@ add_library(ozg_cuda_emulated OBJECT ${kernels} ${emulation})
 file(GLOB driver CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/fake*.cpp)
 add_library(ozg_fake_cuda SHARED ${driver} $<TARGET_OBJECTS:ozg_cuda_emulated>)
 foreach(target ozg_cuda_emulated ozg_fake_cuda)
-    set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON POSITION_INDEPENDENT_CODE ON
-                                               LINKER_LANGUAGE C)
+    set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON
+                                               POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE C)
     # Kernels look at one object as several types, as nvcc allows. -O2 in every build: emulation is slow enough.
-    target_compile_options(${target} PRIVATE -O2 -g -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-rtti
-                                             -Wall -Wextra -Wno-unknown-pragmas
-                                             -Wno-maybe-uninitialized -Wno-array-bounds) # gcc guesses, sanitizers look
+    # Of -Wmaybe-uninitialized and -Warray-bounds gcc guesses; sanitizers look.
+    target_compile_options(${target} PRIVATE -O2 -g -ffp-contract=off -fno-strict-aliasing -fno-exceptions
+                                             -fno-rtti -Wall -Wextra -Wno-unknown-pragmas
+                                             -Wno-maybe-uninitialized -Wno-array-bounds)
     if(OZG_WERROR)
         target_compile_options(${target} PRIVATE -Werror)
     endif()

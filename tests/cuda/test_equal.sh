@@ -10,6 +10,6 @@ if [ ! -e "$driver" ]; then
     exit 77
 fi
 for capability in 80 90; do
-    "$program" --driver "$driver" --capability $capability --quick --group types --group scalars --group transposes ||
-        exit 1
+    "$program" --driver "$driver" --capability $capability --quick \
+        --group types --group scalars --group transposes || exit 1
 done

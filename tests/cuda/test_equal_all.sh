@@ -11,5 +11,6 @@ if [ ! -e "$driver" ]; then
     exit 77
 fi
 for capability in 80 90; do
-    "$program" --driver "$driver" --capability $capability --order $capability --seed $capability --quick || exit 1
+    "$program" --driver "$driver" --capability $capability --order $capability --seed $capability --quick ||
+        exit 1
 done

@@ -115,6 +115,9 @@ const char *parse_kernel(const char *name, const char *what)
 {
     char names[256] = "";
     size_t used = 0;
+    if (strcmp(name, "cuda-wgmma") == 0 ||
+        strcmp(name, "cuda-mma") == 0) /* whether there is a GPU for it, the library knows */
+        return name;
     for (int i = 0; ozg_kernel_name(i); i++) {
         if (strcmp(name, ozg_kernel_name(i)) == 0)
             return name;

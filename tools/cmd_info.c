@@ -101,6 +101,24 @@ static json_t *kernels(void)
     return names;
 }
 
+/* backends() - those that this machine can use. */
+static json_t *backends(void)
+{
+    json_t *names = json_pack("[s]", "cpu");
+    if (ozg_device_name(OZG_BACKEND_CUDA, 0))
+        json_array_append_new(names, json_string("cuda"));
+    return names;
+}
+
+/* gpus() - names of the CUDA devices, in the order of their numbers. */
+static json_t *gpus(void)
+{
+    json_t *names = json_array();
+    for (int i = 0; ozg_device_name(OZG_BACKEND_CUDA, i); i++)
+        json_array_append_new(names, json_text(ozg_device_name(OZG_BACKEND_CUDA, i)));
+    return names;
+}
+
 /* threads_used() - as OpenMP says, if the library was built with it. */
 static int threads_used(void)
 {
@@ -132,7 +150,8 @@ static json_t *facts(const struct info *q)
         fail("%s: is no BLAS with sgemm_, dgemm_, cgemm_ and zgemm_: name another file", q->blas);
     json_t *o = json_object();
     json_object_set_new(o, "version", json_text(ozg_version()));
-    json_object_set_new(o, "backends", json_pack("[s]", "cpu"));
+    json_object_set_new(o, "backends", backends());
+    json_object_set_new(o, "gpus", gpus());
     json_object_set_new(o, "kernels", kernels());
     json_object_set_new(o, "kernel", json_text(ozg_kernel_name(0)));
     json_object_set_new(o, "processors", json_integer(processors()));
@@ -167,6 +186,7 @@ static void print_facts(const json_t *o)
     static const struct column lines[] = {
         {"version", "version", NULL},
         {"backends", "backends", NULL},
+        {"gpus", "GPUs", NULL},
         {"kernels", "kernels, fastest first", NULL},
         {"kernel", "kernel for large products", NULL},
         {"processors", "processors", NULL},

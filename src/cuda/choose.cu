@@ -4,8 +4,8 @@
  *
  * The rules are those of the CPU (decide.h, apart.h); this file measures what they ask for. All blocks of the
  * cooperative launch share the measuring, meet at a barrier, and then take the same decisions, each for
- * itself, from the same numbers. Usual data need one barrier: in one pass over the sampled lines the sums of
- * all pairs and the residuals for the first few numbers of moduli are made.
+ * itself, from the same numbers. Usual data need two barriers: in one pass over the sampled lines the sums of
+ * all pairs and the residuals for the first numbers of moduli are made, then the pairs that fail are found.
  *
  * SPDX-License-Identifier: MIT
  */

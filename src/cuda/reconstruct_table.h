@@ -21,7 +21,7 @@
  *     two digits, sum r_l F_l + floor(sum r_l G_l / 2^16), of three residues:
  *         at most 3 * 1.5e-5 / 64 + 2^-16 < 0.002 / 64
  *
- * tests/cuda/test_reconstruct.c computes both for every s in rational numbers, and reconstructs +-Q.
+ * tests/cuda/test_reconstruct_table.c computes both for every s in rational numbers, and reconstructs +-Q.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
-# The CUDA kernels for the processor, and a driver that runs them so. Included by tests/CMakeLists.txt if a C++
-# compiler is there; tests say "with: ozg_cuda_emulated" or "with: ozg_fake_cuda".
+# The CUDA kernels for the processor, and a driver that runs them so. Included by tests/CMakeLists.txt if a
+# C++ compiler is there; tests say "with: ozg_cuda_emulated" or "with: ozg_fake_cuda".
 #
 #   ozg_cuda_emulated   objects: every src/cuda/*.cu as C++, and what runs them (emulate.h). No C++ library is
 #                       needed.
@@ -21,7 +21,7 @@ add_library(ozg_fake_cuda SHARED ${driver} $<TARGET_OBJECTS:ozg_cuda_emulated>)
 foreach(target ozg_cuda_emulated ozg_fake_cuda)
     set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON
                                                POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE C)
-    # Kernels look at one object as several types, as nvcc allows. -O2 in every build: emulation is slow enough.
+    # Kernels look at one object as several types, as nvcc allows. -O2 in every build: emulation is slow.
     # Of -Wmaybe-uninitialized and -Warray-bounds gcc guesses; sanitizers look.
     target_compile_options(${target} PRIVATE -O2 -g -ffp-contract=off -fno-strict-aliasing -fno-exceptions
                                              -fno-rtti -Wall -Wextra -Wno-unknown-pragmas

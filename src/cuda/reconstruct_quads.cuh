@@ -15,14 +15,34 @@
 
 #include "cuda/reconstruct_entry.cuh"
 
-/* Shared memory of a block. row[32 r + lane]: the line of row 4 lane + r of the strip. */
+/*
+ * Shared memory of a block. Number 32 r + lane of d .. u: of row 4 lane + r of the strip, as in ozg_cuda_line,
+ * so that lanes read words side by side.
+ */
 template <int GROUPS, int DIGITS> struct quads_memory {
     uint32_t fragment[1 + DIGITS][GROUPS][32];
-    int product[DIGITS];
-    ozg_cuda_line row[128];
+    int product[DIGITS], d[128];
+    float r[128], x[128], r1[128], xmax[128], u[128];
     tile t;
     quick q;
 };
+
+/* The line of row r of the lane; without tests all that counts is d. */
+template <int TESTS, int GROUPS, int DIGITS>
+OZG_DEVICE ozg_cuda_line row_of(const quads_memory<GROUPS, DIGITS> *m, int r)
+{
+    const int at = 32 * r + (int)threadIdx.x % 32;
+    ozg_cuda_line line = {0, 0, 0, 0, 0, m->d[at]};
+
+    if (TESTS) {
+        line.r = m->r[at];
+        line.x = m->x[at];
+        line.r1 = m->r1[at];
+        line.xmax = m->xmax[at];
+        line.u = m->u[at];
+    }
+    return line;
+}
 
 /* Four words of four planes, to words of one row each: x[4 i + b] is row 4 i + b. */
 OZG_DEVICE void transpose_quads(const uint4 (&v)[4], uint32_t (&x)[16])
@@ -188,9 +208,9 @@ OZG_DEVICE int64_t quad_index(const ozg_cuda_reconstruct_args &a, const tile &t,
  * RN of an entry in the usual case. *open: it is not surely that, as the result is subnormal or near the
  * largest number, or as a screen leaves its test open.
  */
-template <int SINGLE>
+template <int SINGLE, int TESTS>
 OZG_DEVICE uint64_t quick_bits(const ozg_cuda_reconstruct_args &a, const quick &q, const ozg_cuda_line &row,
-                               const ozg_cuda_line &column, int64_t at, const ozg_cuda_leading &v, int tests,
+                               const ozg_cuda_line &column, int64_t at, const ozg_cuda_leading &v,
                                uint64_t largest, int *open)
 {
     const ozg_fp alpha = a.scalars.alpha[0].fp;
@@ -203,7 +223,7 @@ OZG_DEVICE uint64_t quick_bits(const ozg_cuda_reconstruct_args &a, const quick &
                           (uint64_t)(v.neg ^ alpha.neg) << (SINGLE ? 31 : 63);
 
     *open = v.top != 0 && (unsigned)(x + most - 1) >= (unsigned)(2 * most - 1);
-    if (tests && ozg_cuda_tested(&row, &column)) {
+    if (TESTS && ozg_cuda_tested(&row, &column)) {
         const float screen = ozg_cuda_screen(&row, &column);
         const int widths = ozg_cuda_line_width(&row) + ozg_cuda_line_width(&column);
 
@@ -264,14 +284,14 @@ OZG_DEVICE void store_pair(const ozg_cuda_reconstruct_args &a, const tile &t, co
  * The entry of row r, left open. Returns whether it fails: where the rounding is in doubt the exact test of
  * both ends would cost more than the repairs that it saves, for it keeps a warp waiting.
  */
-template <int SINGLE, int n, int GROUPS, int DIGITS>
+template <int SINGLE, int TESTS, int n, int GROUPS, int DIGITS>
 OZG_DEVICE uint32_t finish_slowly(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table,
                                   const quads_memory<GROUPS, DIGITS> *m, const quad &z, int r,
                                   const uint32_t (&word)[n], uint64_t *largest)
 {
     const int64_t row_at = stored(m->t, a.a, m->t.i0 + z.i + r), column_at = stored(m->t, a.b, m->t.j0 + z.j);
-    const int tested =
-        ozg_cuda_tests_wanted(&a.request) && ozg_cuda_tested(&m->row[32 * r + threadIdx.x % 32], &z.column);
+    const ozg_cuda_line row = row_of<TESTS>(m, r);
+    const int tested = TESTS && ozg_cuda_tested(&row, &z.column);
     const entry e = {z.i + r, z.j, row_at + column_at * a.ldc, row_at, column_at};
     uint64_t key = 0;
     uint32_t copy[n], fails;
@@ -287,12 +307,11 @@ OZG_DEVICE uint32_t finish_slowly(const ozg_cuda_reconstruct_args &a, const ozg_
 }
 
 /* Rows r and r + 1. All lanes of the warp. */
-template <int SINGLE, int GROUPS, int DIGITS>
+template <int SINGLE, int TESTS, int GROUPS, int DIGITS>
 OZG_DEVICE void finish_pair(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table,
                             const quads_memory<GROUPS, DIGITS> *m, const uint32_t (&x)[GROUPS][16], int r,
                             quad *z, uint32_t *tested, uint64_t *largest)
 {
-    const int tests = ozg_cuda_tests_wanted(&a.request);
     const int64_t at = (int64_t)z->j * a.in.ld + z->i + r;
     uint32_t word[2][DIGITS / 2], stays = z->there >> r & 3;
     uint64_t out[2];
@@ -301,26 +320,23 @@ OZG_DEVICE void finish_pair(const ozg_cuda_reconstruct_args &a, const ozg_cuda_t
     pair_words<GROUPS, DIGITS>(m, x, r, word);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        const ozg_cuda_line row = m->row[32 * (r + h) + threadIdx.x % 32];
+        const ozg_cuda_line row = row_of<TESTS>(m, r + h);
 
-        out[h] = quick_bits<SINGLE>(a, m->q, row, z->column, at + h, leading_of_words<DIGITS / 2>(word[h]),
-                                    tests, *largest, &open[h]);
+        out[h] = quick_bits<SINGLE, TESTS>(a, m->q, row, z->column, at + h,
+                                           leading_of_words<DIGITS / 2>(word[h]), *largest, &open[h]);
+        if (TESTS)
+            *tested += z->there >> (r + h) & (uint32_t)ozg_cuda_tested(&row, &z->column);
     }
     if (((open[0] & stays) | (open[1] & stays >> 1)) & 1)
 #pragma unroll
         for (int h = 0; h < 2; h++)
             if (open[h] && stays >> h & 1) {
-                z->fails |= finish_slowly<SINGLE, DIGITS / 2>(a, table, m, *z, r + h, word[h], largest)
+                z->fails |= finish_slowly<SINGLE, TESTS, DIGITS / 2>(a, table, m, *z, r + h, word[h], largest)
                             << (r + h);
                 stays &= ~(1u << h);
             }
     if (stays)
         store_pair<SINGLE>(a, m->t, *z, r, stays, out);
-    if (tests)
-#pragma unroll
-        for (int h = 0; h < 2; h++)
-            *tested += z->there >> (r + h) & 1 &
-                       (uint32_t)ozg_cuda_tested(&m->row[32 * (r + h) + threadIdx.x % 32], &z->column);
 }
 
 /* ---- a block ------------------------------------------------------------------------------------ */
@@ -359,8 +375,17 @@ OZG_DEVICE void fill_strip(const ozg_cuda_reconstruct_args &a, int i, quads_memo
     const int row = (int)threadIdx.x;
 
     __syncthreads();
-    if (i + row < t.rows)
-        m->row[32 * (row % 4) + row / 4] = line_of(a.a, stored(t, a.a, t.i0 + i + row), &a.request);
+    if (i + row < t.rows) {
+        const ozg_cuda_line line = line_of(a.a, stored(t, a.a, t.i0 + i + row), &a.request);
+        const int at = 32 * (row % 4) + row / 4;
+
+        m->d[at] = line.d;
+        m->r[at] = line.r;
+        m->x[at] = line.x;
+        m->r1[at] = line.r1;
+        m->xmax[at] = line.xmax;
+        m->u[at] = line.u;
+    }
     __syncthreads();
 }
 
@@ -370,13 +395,13 @@ template <int GROUPS, int DIGITS> OZG_DEVICE uint32_t rows_there(const quads_mem
     uint32_t there = 0;
 
     for (int r = 0; r < 4; r++)
-        if (i + r < m->t.rows && !is_skipped(m->row[32 * r + threadIdx.x % 32]))
+        if (i + r < m->t.rows && !is_skipped(row_of<1>(m, r)))
             there |= 1u << r;
     return there;
 }
 
 /* Rows i .. i + 127 of columns [begin, end), a warp every fourth. */
-template <int SINGLE, int GROUPS, int DIGITS>
+template <int SINGLE, int TESTS, int GROUPS, int DIGITS>
 OZG_DEVICE void quads_of_strip(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table,
                                const quads_memory<GROUPS, DIGITS> *m, int i, int begin, int end,
                                uint32_t *tested, uint64_t *largest)
@@ -415,11 +440,31 @@ OZG_DEVICE void quads_of_strip(const ozg_cuda_reconstruct_args &a, const ozg_cud
         }
         if (j + step < end)
             column = line_of(a.b, stored(m->t, a.b, m->t.j0 + j + step), &a.request);
-        finish_pair<SINGLE, GROUPS, DIGITS>(a, table, m, x, 0, &z, tested, largest);
-        finish_pair<SINGLE, GROUPS, DIGITS>(a, table, m, x, 2, &z, tested, largest);
-        if (ozg_cuda_tests_wanted(&a.request))
+        finish_pair<SINGLE, TESTS, GROUPS, DIGITS>(a, table, m, x, 0, &z, tested, largest);
+        finish_pair<SINGLE, TESTS, GROUPS, DIGITS>(a, table, m, x, 2, &z, tested, largest);
+        if (TESTS)
             note_failed(a, z.fails, z.i + (int64_t)j * m->t.rows);
     }
+}
+
+template <int SINGLE, int TESTS, int GROUPS, int DIGITS>
+OZG_DEVICE void quads_of_tile(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table,
+                              quads_memory<GROUPS, DIGITS> *m)
+{
+    const tile &t = m->t;
+    const int items = t.strips ? t.strips * ((t.columns + t.width - 1) / t.width) : 0;
+    uint32_t tested = 0;
+    uint64_t largest = 0;
+
+    for (int item = blockIdx.x; item < items; item += gridDim.x) {
+        const int i = item % t.strips * 128, begin = item / t.strips * t.width;
+
+        fill_strip(a, i, m);
+        quads_of_strip<SINGLE, TESTS, GROUPS, DIGITS>(a, table, m, i, begin, min(begin + t.width, t.columns),
+                                                      &tested, &largest);
+    }
+    if (TESTS)
+        note_tested(a, tested, largest);
 }
 
 /* The tile with DIGITS digits of c^ from at most 16 GROUPS moduli; beta = 0. memory: shared, of that size. */
@@ -429,21 +474,12 @@ OZG_DEVICE void reconstruct_quads(const ozg_cuda_reconstruct_args &a, const ozg_
 {
     static_assert(sizeof(quads_memory<GROUPS, DIGITS>) <= sizeof memory, "shared memory");
     quads_memory<GROUPS, DIGITS> *m = (quads_memory<GROUPS, DIGITS> *)(void *)memory;
-    uint32_t tested = 0;
-    uint64_t largest = 0;
-    int items;
 
     open_quads(a, &table->weights, m);
-    items = m->t.strips ? m->t.strips * ((m->t.columns + m->t.width - 1) / m->t.width) : 0;
-    for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const int i = item % m->t.strips * 128, begin = item / m->t.strips * m->t.width;
-
-        fill_strip(a, i, m);
-        quads_of_strip<SINGLE, GROUPS, DIGITS>(a, table, m, i, begin, min(begin + m->t.width, m->t.columns),
-                                               &tested, &largest);
-    }
     if (ozg_cuda_tests_wanted(&a.request))
-        note_tested(a, tested, largest);
+        quads_of_tile<SINGLE, 1, GROUPS, DIGITS>(a, table, m);
+    else
+        quads_of_tile<SINGLE, 0, GROUPS, DIGITS>(a, table, m);
 }
 
 #endif

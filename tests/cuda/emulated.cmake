@@ -25,7 +25,8 @@ foreach(target ozg_cuda_emulated ozg_fake_cuda)
     # Of -Wmaybe-uninitialized and -Warray-bounds gcc guesses; sanitizers look.
     target_compile_options(${target} PRIVATE -O2 -g -ffp-contract=off -fno-strict-aliasing -fno-exceptions
                                              -fno-rtti -Wall -Wextra -Wno-unknown-pragmas
-                                             -Wno-maybe-uninitialized -Wno-array-bounds)
+                                             -Wno-array-bounds
+                                             $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     if(OZG_WERROR)
         target_compile_options(${target} PRIVATE -Werror)
     endif()

@@ -478,6 +478,8 @@ static void add_report(ozg_report *sum, const ozg_report *one, int64_t q)
         total.seconds_split += sum->seconds_split;
         total.seconds_product += sum->seconds_product;
         total.seconds_reconstruct += sum->seconds_reconstruct;
+        total.seconds_repair += sum->seconds_repair;
+        total.seconds_transfer += sum->seconds_transfer;
         total.seconds_total += sum->seconds_total;
     }
     *sum = total;

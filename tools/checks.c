@@ -117,8 +117,10 @@ const char *check_kernel_name(const ozg_config *on, int number)
         return ozg_kernel_name(number + 1) ? ozg_kernel_name(number) : NULL; /* the last is ref */
     for (size_t i = 0; i < sizeof cuda / sizeof cuda[0]; i++) {
         config.kernel = cuda[i];
-        if (ozg_create(&ctx, &config) != OZG_OK)
+        ozg_status status = ozg_create(&ctx, &config);
+        if (status == OZG_E_UNSUPPORTED) /* not on this GPU */
             continue;
+        check_status(status, NULL);
         ozg_destroy(ctx);
         if (present++ == number)
             return cuda[i];

@@ -39,9 +39,11 @@ ozg_status ozg_cuda_leave(ozg_context *ctx, ozg_status status)
 int ozg_cuda_capturing(ozg_context *ctx)
 {
     int status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult result = ctx->cuda->api->stream_capturing(ctx->cuda->stream, &status);
 
-    return !ctx->cuda->api->stream_capturing(ctx->cuda->stream, &status) &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    if (result) /* the legacy stream beside a capture: to wait for it would end that */
+        return result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_CAPTURED_EVENT;
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 ozg_status ozg_cuda_synchronize(ozg_context *ctx)
@@ -315,6 +317,8 @@ void ozg_cuda_close(ozg_context *ctx)
         for (int i = 0; i < g->events; i++)
             g->api->event_destroy(g->event[i]);
         g->api->context_pop(&popped);
+    } else {
+        free(g->run);
     }
     free(g->event);
     free(g);

@@ -112,6 +112,9 @@ OZG_DEVICE void ozg_cuda_wgmma_sums(int (&sums)[128], ozg_cuda_wgmma_ring *ring,
         ozg_cuda_wgmma_advance(ring);
     }
     ozg_wgmma_wait<0>();
+#pragma unroll
+    for (int i = 0; i < 128; i++) /* the compiler must not move what reads the sums before the wait */
+        asm volatile("" : "+r"(sums[i])::"memory");
     if (leader)
         ozg_mbarrier_arrive(before);
 }

@@ -116,6 +116,7 @@ OZG_DEVICE void pair_words(const quads_memory<GROUPS, DIGITS> *m, const uint32_t
 {
     int quotient[2], carry[2] = {0, 0}, low[2], v[2];
 
+    __syncwarp(); /* rows before may have gone ways of their own */
     digit_sums<GROUPS, DIGITS>(m, 0, x, r, quotient);
     quotient[0] = (quotient[0] + 32768) >> 16;
     quotient[1] = (quotient[1] + 32768) >> 16;

@@ -457,6 +457,7 @@ OZG_KERNEL(ozg_cuda_repair, ozg_cuda_reconstruct_args, OZG_CUDA_REPAIR_THREADS, 
     size = (failed - 1) / warps + 1;
     size = size < most ? size : most;
     batches = (failed - 1) / size + 1;
+    __syncwarp(); /* all lanes know how many failed before one of them can be the last to ask */
     for (;;) {
         uint32_t first;
 

@@ -30,6 +30,12 @@ static void tell_progress(const ozg_context *ctx, double done)
 
 /* ---- matrices on the device --------------------------------------------------------------------- */
 
+/* The status of a failure after which C may be partly written: no other promises that it is as it was. */
+static ozg_status late_status(ozg_status status)
+{
+    return status ? OZG_E_DEVICE : OZG_OK;
+}
+
 static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report)
 {
     ozg_context *ctx = plan->ctx;
@@ -42,6 +48,7 @@ static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void
 
         if (status)
             return status;
+        ctx->cuda->run->serial++; /* the record is no longer that of an earlier report */
     }
     ozg_cuda_job_open(&job, plan, data, work, report != NULL, report != NULL);
     ozg_cuda_job_begin(&job);
@@ -50,6 +57,8 @@ static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void
     if (limited && learn(&job, &state))
         return job.status;
     ozg_cuda_job_ceilings(&job);
+    if (job.status)
+        return job.status;
     ozg_cuda_job_tiles(&job, NULL);
     ozg_cuda_job_special(&job, 0, plan->shape.n);
     if (report) {
@@ -58,7 +67,7 @@ static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void
     }
     if (!job.status)
         tell_progress(ctx, 1);
-    return job.status;
+    return late_status(job.status);
 }
 
 /* ---- matrices of the host ----------------------------------------------------------------------- */
@@ -108,7 +117,7 @@ static void upload(visit *v, const void *copy, int64_t ld_copy, const void *x, i
     memcpy(&device, &copy, sizeof copy);
     g->stream = g->run->up;
     v->job.status = ozg_cuda_upload(v->job.ctx, device + j0 * ld_copy * size, (size_t)(ld_copy * size),
-                                    (const char *)x + j0 * ldx * size, (size_t)(ldx * size),
+                                    (const char *)x + j0 * ldx * size, (size_t)ldx * (size_t)size,
                                     (size_t)(rows * size), columns);
     if (!v->job.status)
         v->job.status = ozg_cuda_mark(v->job.ctx, OZG_CUDA_ARRIVED);
@@ -133,7 +142,7 @@ static void download_panel(visit *v)
     g->stream = g->run->down;
     if (!v->job.status)
         v->job.status = ozg_cuda_download(v->job.ctx, (char *)v->data->c + v->j0 * ldc * size,
-                                          (size_t)(ldc * size), (char *)v->copy.c + v->j0 * ld * size,
+                                          (size_t)ldc * (size_t)size, (char *)v->copy.c + v->j0 * ld * size,
                                           (size_t)(ld * size), (size_t)(s->m * size), v->columns);
     g->stream = work;
     v->transfer += ozg_nanoseconds() - start;
@@ -252,10 +261,13 @@ static void run_visit(visit *v, const ozg_plan *plan)
     if (!v->finish_panels)
         upload_c(v, 0, plan->shape.n);
     ozg_cuda_job_ceilings(&v->job);
+    if (v->job.status)
+        return;
     ozg_cuda_job_tiles(&v->job, &visitor);
     if (!v->finish_panels)
         finish_panel(v, 0, plan->shape.n);
     download_panel(v);
+    v->job.status = late_status(v->job.status);
 }
 
 /* Nothing of a failed call goes on in its memory. */
@@ -284,6 +296,7 @@ static ozg_status run_on_host(const ozg_plan *plan, const ozg_data *data, ozg_re
     if (report) {
         ozg_cuda_job_largest(&v.job);
         ozg_cuda_record_product(&v.job, data, report);
+        v.job.status = late_status(v.job.status);
     }
     if (v.job.status)
         return abandon(ctx, v.job.status);
@@ -332,6 +345,7 @@ static ozg_status predict(const ozg_plan *plan, const ozg_data *data, void *work
 
     if (status)
         return status;
+    ctx->cuda->run->serial++; /* the record is no longer that of an earlier report */
     if (ctx->device_pointers) {
         ozg_cuda_job_open(&v.job, plan, data, work, 1, 0);
         ozg_cuda_job_begin(&v.job);
@@ -375,6 +389,8 @@ static ozg_status scale_on_device(ozg_context *ctx, const ozg_shape *shape, cons
     ozg_status status = OZG_OK;
     void *work = NULL;
 
+    if (!report && data->beta[0] == 1 && ozg_is_zero(data->beta[1]))
+        return OZG_OK; /* C stays as it is */
     if (report)
         status = ozg_cuda_record_open(ctx, NULL);
     if (!status)
@@ -417,7 +433,10 @@ ozg_status ozg_cuda_scale_c(ozg_context *ctx, const ozg_shape *shape, const ozg_
 
 ozg_status ozg_cuda_wait(ozg_context *ctx, ozg_report *report)
 {
-    const ozg_status status = ozg_cuda_enter(ctx);
+    ozg_status status;
 
+    if (!ctx->device_pointers) /* calls return when they are done */
+        return OZG_OK;
+    status = ozg_cuda_enter(ctx);
     return status ? status : ozg_cuda_leave(ctx, ozg_cuda_record_finish(ctx, report));
 }

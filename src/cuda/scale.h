@@ -35,7 +35,7 @@ OZG_INLINE ozg_cuda_scale_shape ozg_cuda_scale_shape_of(const ozg_cuda_lines *l,
     ozg_cuda_scale_shape s;
 
     s.along = v->step == 1;
-    s.wide = s.along || (((uintptr_t)v->x | (uintptr_t)(v->step * size)) & 15) == 0;
+    s.wide = s.along || (((uintptr_t)v->x | (uintptr_t)v->step * (uintptr_t)size) & 15) == 0;
     if (s.along) {
         s.groups = l->count;
         least = 32 * 16 * 8 / size;

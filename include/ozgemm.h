@@ -29,7 +29,8 @@
  *              primary context of the device, as the CUDA runtime does, and keeps it until the process ends:
  *              cudaDeviceReset() ends the use of the library in this process. The stream must outlive the
  *              context. A captured graph uses the context's memory (with ozg_plan_run(): the caller's `work`,
- *              and the context's for a report): as long as it lives, no larger product on the context. The bits are those of the CPU.
+ *              and the context's for a report): as long as it lives, no larger product on the context. The
+ *              bits are those of the CPU.
  *   Floating-point environment  the caller's rounding mode and flush-to-zero setting have no influence and
  *              are not changed.
  *

@@ -433,10 +433,11 @@ ozg_status ozg_cuda_scale_c(ozg_context *ctx, const ozg_shape *shape, const ozg_
 
 ozg_status ozg_cuda_wait(ozg_context *ctx, ozg_report *report)
 {
-    ozg_status status;
+    const ozg_status status = ozg_cuda_enter(ctx);
 
-    if (!ctx->device_pointers) /* calls return when they are done */
-        return OZG_OK;
-    status = ozg_cuda_enter(ctx);
-    return status ? status : ozg_cuda_leave(ctx, ozg_cuda_record_finish(ctx, report));
+    if (status)
+        return status;
+    if (!ctx->device_pointers) /* calls returned when they were done */
+        return ozg_cuda_leave(ctx, OZG_OK);
+    return ozg_cuda_leave(ctx, ozg_cuda_record_finish(ctx, report));
 }

@@ -327,7 +327,7 @@ OZG_API ozg_status ozg_bound_cgemm(ozg_context *ctx, char transa, char transb, i
  * With matrices on the device it fills the report, which must be that of the latest call on ctx that was
  * given one: until then that has its strings and little else. report may be NULL. Errors: OZG_E_DEVICE, for
  * whatever failed on the device; OZG_E_ARG: ctx is NULL, or the report is that of an earlier call, which is
- * lost.
+ * lost; OZG_E_UNSUPPORTED: the stream is being captured, ask again afterwards.
  */
 OZG_API ozg_status ozg_report_wait(ozg_context *ctx, ozg_report *report);
 

@@ -340,7 +340,7 @@ ozg_status ozg_report_wait(ozg_context *ctx, ozg_report *report)
 
     if (!status)
         status = ctx->backend->wait(ctx, report);
-    if (status && report)
+    if (status && status != OZG_E_UNSUPPORTED && report) /* a report is still to be had after the capture */
         memset(report, 0, sizeof *report);
     return status;
 }

@@ -79,13 +79,19 @@ OZG_DEVICE int ozg_cuda_tested(const ozg_cuda_line *row, const ozg_cuda_line *co
     return (row->r > 0 && column->x > 0) || (column->r > 0 && row->x > 0);
 }
 
-/* 2^64 T */
-OZG_DEVICE float ozg_cuda_screen(const ozg_cuda_line *row, const ozg_cuda_line *column)
+/* The terms of 2^64 T with a product: 0 if and only if E is, as none of the first two rounds to 0. */
+OZG_DEVICE float ozg_cuda_screen_terms(const ozg_cuda_line *row, const ozg_cuda_line *column)
 {
     const float of_row = fminf(row->r * column->x, row->r1 * column->xmax);
     const float of_column = fminf(column->r * row->x, column->r1 * row->xmax);
 
-    return __fmaf_rn(row->r * ozg_cuda_power(-64), column->r, of_row) + of_column + (row->u + column->u);
+    return __fmaf_rn(row->r * ozg_cuda_power(-64), column->r, of_row) + of_column;
+}
+
+/* 2^64 T */
+OZG_DEVICE float ozg_cuda_screen(const ozg_cuda_line *row, const ozg_cuda_line *column)
+{
+    return ozg_cuda_screen_terms(row, column) + (row->u + column->u);
 }
 
 /*

@@ -139,8 +139,7 @@ CALL void measure_residuals(chooser *z, ozg_choose_sums *out)
 
     for (int64_t p0 = t.first * t.elements; p0 < t.k; p0 += t.stride * t.elements) {
         load_tile(z, 0, LINES, p0, (int)tile_elements(&t, p0));
-        if (wanted)
-            add_residuals(z, p0, (int)tile_elements(&t, p0), &r);
+        take_slots(z, p0, (int)tile_elements(&t, p0), wanted, 0, &r);
     }
     give_residuals(z, &r, wanted, out);
 }

@@ -52,14 +52,15 @@ CALL void measure_shifted(const args *a, chooser *z, ozg_choose_sums *sums)
 
             load_tile(z, 0, LINES, p0, count);
             for (int at = first_of_thread(); there && at < count * parts; at += SHARE) {
-                const uint64_t bits = z->tile[at * PITCH + slot] & ~OZG_F64_SIGN;
+                const ozg_cuda_number x = number_at(z, at, slot);
                 const int32_t shift = shift_at(z, slot, p0 + at / parts);
-                const uint64_t y = !norms ? (bits ? (uint64_t)(ozg_exponent(bits) + shift - OZG_E_NONE) : 0)
-                                          : norm_of(z, bits, shift - z->e[slot]);
+                const uint32_t y = norms  ? ozg_cuda_ceiling(x, OZG_CUDA_UNIT - z->nu + z->e[slot] - shift)
+                                   : x.hi ? (uint32_t)(exponent_at(x, shift) - OZG_E_NONE)
+                                          : 0;
 
                 n.sum += y;
-                n.squares += norms ? y * y : 0;
-                n.most = max(n.most, (uint32_t)y);
+                n.squares += norms ? (uint64_t)y * y : 0;
+                n.most = max(n.most, y);
             }
         }
         if (n.most && norms) {

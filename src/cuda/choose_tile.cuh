@@ -10,7 +10,7 @@
 #define OZG_CUDA_CHOOSE_TILE_CUH
 
 #include "cuda/choose.h"
-#include "cuda/device.cuh"
+#include "cuda/number.cuh"
 #include "decide.h"
 
 #define THREADS  OZG_CUDA_CHOOSE_THREADS
@@ -121,93 +121,78 @@ OZG_DEVICE int is_present(const ozg_cuda_lines *l, int64_t i)
 /* ---- tiles -------------------------------------------------------------------------------------- */
 
 /*
- * The components of a half that a thread loads, as bits of the type, are 8: along memory (step 1) those of 4
- * lines, number lane and lane + 32; else of one line, and of elements WARPS apart. Neighbours in memory are
- * neighbouring lanes.
+ * A thread brings 8 components of each half, number q of them: along memory (step 1) of 4 lines, components lane
+ * and lane + 32; else of one line, elements WARPS apart. Neighbours in memory are neighbouring lanes.
  */
-template <typename word>
-OZG_DEVICE void load_along(const chooser *z, int half, int group, int lines, int64_t p0, int count,
-                           uint64_t bits[8])
+typedef struct tile_place {
+    int slot, component;
+} tile_place;
+
+OZG_DEVICE tile_place place_of(int along, int complex_, int q)
+{
+    const int lane = lane_number(), warp = warp_number();
+
+    if (along)
+        return {warp + WARPS * (q / 2), lane + 32 * (q & 1)};
+    return {lane, complex_ ? 2 * (warp + WARPS * (q / 2)) + (q & 1) : warp + WARPS * q};
+}
+
+/*
+ * Numbers as they are stored, of `count` elements from p0 on; of the first half, `lines` lines of a group. By
+ * asynchronous copies: all of them are on their way at once, in a loop of few instructions. (What takes time here
+ * is to fetch instructions for the first time.)
+ */
+OZG_DEVICE void load_half(chooser *z, int half, int group, int lines, int64_t p0, int count)
 {
     const ozg_view *v = &z->view[half];
-    const int components = count << z->rule.complex_, lane = lane_number();
+    const int complex_ = z->rule.complex_, along = v->step == 1;
 
-#pragma unroll
-    for (int q = 0; q < 4; q++) {
-        const int slot = warp_number() + WARPS * q,
-                  there = slot / lines == group && z->line[half * LINES + slot] >= 0;
-        const int64_t line = there ? z->line[half * LINES + slot] : 0;
-        const word *x = (const word *)v->x + ((line * v->line_stride + p0) << z->rule.complex_) + lane;
-
-        bits[2 * q] = there && lane < components ? x[0] : 0;
-        bits[2 * q + 1] = there && lane + 32 < components ? x[32] : 0;
-    }
-}
-
-template <typename word>
-OZG_DEVICE void load_across(const chooser *z, int half, int group, int lines, int64_t p0, int count,
-                            uint64_t bits[8])
-{
-    const ozg_view *v = &z->view[half];
-    const int complex_ = z->rule.complex_, lane = lane_number(), warp = warp_number();
-    const int there = lane / lines == group && z->line[half * LINES + lane] >= 0;
-    const int64_t line = there ? z->line[half * LINES + lane] : 0;
-    const word *x = (const word *)v->x + ((line * v->line_stride + (p0 + warp) * v->step) << complex_);
-
-#pragma unroll
+#pragma unroll 1
     for (int q = 0; q < 8; q++) {
-        const int further = WARPS * (q >> complex_);
-        const int64_t at = ((further * v->step) << complex_) + (complex_ ? q & 1 : 0);
+        const tile_place t = place_of(along, complex_, q);
+        const int64_t line = z->line[half * LINES + t.slot];
+        const int p = t.component >> complex_;
+        const int64_t at =
+            ((line * v->line_stride + (p0 + p) * v->step) << complex_) + (t.component & complex_);
+        uint64_t *to = &z->tile[t.component * PITCH + half * LINES + t.slot];
 
-        bits[q] = there && warp + further < count ? x[at] : 0;
-    }
-}
-
-template <typename word>
-OZG_DEVICE void load_half(const chooser *z, int half, int group, int lines, int64_t p0, int count,
-                          uint64_t bits[8])
-{
-    if (z->view[half].step == 1)
-        load_along<word>(z, half, group, lines, p0, count, bits);
-    else
-        load_across<word>(z, half, group, lines, p0, count, bits);
-}
-
-/* What was loaded, as doubles, to its places. */
-OZG_DEVICE void store_half(chooser *z, int half, const uint64_t bits[8])
-{
-    const int along = z->view[half].step == 1, complex_ = z->rule.complex_, lane = lane_number(),
-              warp = warp_number();
-
-#pragma unroll
-    for (int q = 0; q < 8; q++) {
-        const int slot = along ? warp + WARPS * (q / 2) : lane;
-        const int component = along      ? lane + 32 * (q & 1)
-                              : complex_ ? 2 * (warp + WARPS * (q / 2)) + (q & 1)
-                                         : warp + WARPS * q;
-        const int negative = complex_ && component & 1 && z->view[half].conj;
-        const uint64_t x = z->rule.single ? ozg_f64_of_f32((uint32_t)bits[q]) : bits[q];
-
-        z->tile[component * PITCH + half * LINES + slot] = negative ? x ^ OZG_F64_SIGN : x;
+        if (line < 0 || p >= count || (unsigned)(t.slot - group * lines) >= (unsigned)lines)
+            *to = 0;
+        else if (z->rule.single)
+            ozg_cp_async<4>(to, (const uint32_t *)v->x + at);
+        else
+            ozg_cp_async<8>(to, (const uint64_t *)v->x + at);
     }
 }
 
 /* Elements [p0, p0 + count) of all lines of the second half, and of a group of `lines` lines of the first. */
 CALL void load_tile(chooser *z, int group, int lines, int64_t p0, int count)
 {
-    uint64_t first[8], second[8];
-
-    if (z->rule.single) {
-        load_half<uint32_t>(z, 0, group, lines, p0, count, first);
-        load_half<uint32_t>(z, 1, 0, LINES, p0, count, second);
-    } else {
-        load_half<uint64_t>(z, 0, group, lines, p0, count, first);
-        load_half<uint64_t>(z, 1, 0, LINES, p0, count, second);
-    }
     __syncthreads(); /* the last tile has been used */
-    store_half(z, 0, first);
-    store_half(z, 1, second);
+    load_half(z, 0, group, lines, p0, count);
+    load_half(z, 1, 0, LINES, p0, count);
+    ozg_cp_async_commit();
+    ozg_cp_async_wait<0>();
     __syncthreads();
+}
+
+/* A component of a tile, normalized. */
+OZG_DEVICE ozg_cuda_number number_at(const chooser *z, int component, int slot)
+{
+    const uint64_t bits = z->tile[component * PITCH + slot];
+    ozg_cuda_number n = z->rule.single ? ozg_cuda_number_of((uint32_t)bits) : ozg_cuda_number_of(bits);
+
+    if (z->rule.complex_ && component & 1 && z->view[slot / LINES].conj)
+        n.neg = ~n.neg;
+    if (!(n.hi & OZG_CUDA_LEADING))
+        ozg_cuda_normalize(n);
+    return n;
+}
+
+/* ozg_exponent(), OZG_SAMPLE_ZERO of 0; and times 2^shift. */
+OZG_DEVICE int32_t exponent_at(const ozg_cuda_number &n, int32_t shift)
+{
+    return n.hi ? n.exp - (OZG_CUDA_UNIT - 63) + shift : OZG_SAMPLE_ZERO;
 }
 
 /* The slot that this thread looks after in a tile, with three others: elements p = first, first + 4, ... */
@@ -236,52 +221,54 @@ typedef struct residuals {
     uint32_t most[BATCH], places[BATCH];
 } residuals;
 
-OZG_DEVICE void add_residuals(const chooser *z, int64_t p0, int count, residuals *r)
+/* RN_int(x 2^d) for each number of moduli of the batch; places: bit b, something of the element is rounded. */
+OZG_DEVICE void add_residuals(const chooser *z, const ozg_cuda_number &n, int slot, int32_t shift,
+                              residuals *r, uint32_t *places)
+{
+#pragma unroll
+    for (int b = 0; b < BATCH; b++)
+        if (b < z->batch) {
+            const int32_t from = OZG_CUDA_UNIT - z->d[b][slot] - shift;
+            const uint32_t y = ozg_cuda_residual(ozg_cuda_scale_number<6>(n, from));
+
+            r->sum[b] += y;
+            r->squares[b] += (uint64_t)y * y;
+            r->most[b] = max(r->most[b], y);
+            *places |= (uint32_t)(y != 0) << b;
+        }
+}
+
+/* The floor of a component with the sign as the highest of 32 bits, and above it its exponent less e. */
+OZG_DEVICE uint64_t floor_of(const ozg_cuda_number &n, int32_t shift)
+{
+    const int32_t exponent = exponent_at(n, shift); /* at most 0: |x| 2^shift < 1 */
+
+    static_assert(OZG_SAMPLE_FLOOR == 31, "n.hi has so many bits");
+    return (uint64_t)(uint32_t)exponent << 32 | (n.neg & 0x80000000) | n.hi >> min(-exponent, 31);
+}
+
+/* The components of the slot, by four threads: residuals where wanted, floors in their place where used. */
+OZG_DEVICE void take_slots(chooser *z, int64_t p0, int count, int wanted, int used, residuals *r)
 {
     const int slot = slot_of_thread(), parts = 1 + z->rule.complex_;
 
+#pragma unroll 1
     for (int p = first_of_thread(); p < count; p += SHARE) {
         const int32_t shift = shift_at(z, slot, p0 + p);
-        uint64_t any[BATCH] = {0, 0, 0, 0};
+        uint32_t places = 0;
 
-        for (int part = 0; part < parts; part++) {
-            const ozg_fp x = ozg_fp_of_bits(z->tile[(p * parts + part) * PITCH + slot]);
+#pragma unroll 1
+        for (int at = p * parts; at < (p + 1) * parts; at++) {
+            const ozg_cuda_number n = number_at(z, at, slot);
 
-#pragma unroll
-            for (int b = 0; b < BATCH; b++) {
-                const uint64_t y = b < z->batch ? ozg_residual(x.mant, -(x.exp + z->d[b][slot] + shift)) : 0;
-
-                r->sum[b] += y;
-                r->squares[b] += (uint64_t)(uint32_t)y * (uint32_t)y;
-                r->most[b] = y > r->most[b] ? (uint32_t)y : r->most[b];
-                any[b] |= y;
-            }
+            if (wanted)
+                add_residuals(z, n, slot, shift, r, &places);
+            if (used)
+                z->tile[at * PITCH + slot] = floor_of(n, shift - z->e[slot]);
         }
 #pragma unroll
         for (int b = 0; b < BATCH; b++)
-            r->places[b] += any[b] != 0;
-    }
-}
-
-/*
- * Each component becomes its floor, with the sign as the highest of 32 bits, and above it its exponent less
- * e.
- */
-CALL void make_floors(chooser *z, int64_t p0, int count)
-{
-    const int slot = slot_of_thread(), parts = 1 + z->rule.complex_;
-
-    for (int p = first_of_thread(); p < count; p += SHARE) {
-        const int32_t shift = shift_at(z, slot, p0 + p) - z->e[slot];
-
-        for (int part = 0; part < parts; part++) {
-            uint64_t *at = &z->tile[(p * parts + part) * PITCH + slot];
-            const uint64_t magnitude = *at & ~OZG_F64_SIGN;
-            const uint32_t sign = (uint32_t)(*at >> 63) << 31;
-            const int32_t exponent = magnitude ? ozg_exponent(magnitude) + shift : OZG_SAMPLE_ZERO;
-
-            *at = (uint64_t)(uint32_t)exponent << 32 | sign | ozg_floor(magnitude, OZG_SAMPLE_FLOOR + shift);
-        }
+            r->places[b] += places >> b & 1;
     }
 }
 
@@ -328,7 +315,7 @@ OZG_DEVICE void add_pairs(const chooser *z, int row, int count, pair_sums<NR, CO
 
     if (column - LINES >= z->n[1])
         return;
-#pragma unroll 4
+#pragma unroll(NR *(1 + COMPLEX) == 1 ? 4 : 1)
     for (int p = 0; p < count; p++) {
         const uint64_t *t = &z->tile[p * (1 + COMPLEX) * PITCH];
         const uint64_t yr = t[column], yi = COMPLEX ? t[PITCH + column] : 0;
@@ -398,10 +385,7 @@ OZG_DEVICE void add_tiles(chooser *z, const tiles *t, int wanted, int group, pai
         const int count = (int)tile_elements(t, p0);
 
         load_tile(z, group, rows, p0, count);
-        if (wanted)
-            add_residuals(z, p0, count, r);
-        if (used)
-            make_floors(z, p0, count);
+        take_slots(z, p0, count, wanted, used, r);
         __syncthreads();
         add_pairs<NR, COMPLEX>(z, group * rows + warp_number(), count, s);
     }

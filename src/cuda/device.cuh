@@ -168,6 +168,14 @@ OZG_DEVICE void ozg_cp_async16(void *shared, const void *global)
                  : "memory");
 }
 
+/* The same of 4 or 8 bytes. */
+template <int BYTES> OZG_DEVICE void ozg_cp_async(void *shared, const void *global)
+{
+    asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"((uint32_t)__cvta_generic_to_shared(shared)),
+                 "l"(global), "n"(BYTES)
+                 : "memory");
+}
+
 OZG_DEVICE void ozg_cp_async_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");

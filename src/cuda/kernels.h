@@ -250,6 +250,7 @@ typedef struct ozg_cuda_reconstruct_args {
     int64_t ldc;
     uint32_t *list;
     uint32_t factor; /* F of native grade */
+    int32_t fp64;    /* floating point of 64 bits is fast on this device: it may be used, for the same bits */
 } ozg_cuda_reconstruct_args;
 
 /* ---- product: product_sm90.cu, product_mma.cu ----------------------------------------------------- */

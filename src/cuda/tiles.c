@@ -128,6 +128,12 @@ static int words(const ozg_cuda_job *job, int part)
     return !job->settled || ozg_rns_get(&rns, 1, job->nmod[part]) ? 0 : rns->nword;
 }
 
+/* Devices that add doubles at half the rate of floats; others at 1/32 or 1/64 of it. */
+static int fast_fp64(int capability)
+{
+    return capability == 80 || capability == 90 || capability == 100;
+}
+
 static void reconstruct(const walk *w)
 {
     ozg_cuda_job *job = w->job;
@@ -148,6 +154,7 @@ static void reconstruct(const walk *w)
     args.ldc = job->ldc;
     args.list = job->list;
     args.factor = ozg_native_factor(job->request.k);
+    args.fp64 = fast_fp64(job->ctx->cuda->capability);
     for (int large = 0; large < 2; large++)
         if (n == 0 || large == (n > 2)) /* the other one returns at once */
             ozg_cuda_job_launch(job, ozg_cuda_reconstruct_name(&job->scalars, large),

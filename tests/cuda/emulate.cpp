@@ -31,7 +31,7 @@ struct block;
 struct copy {
     void *to;
     const void *from;
-    int group;
+    int group, bytes;
 };
 
 struct thread {
@@ -235,11 +235,11 @@ void ozg_emulated_yield(void)
  * ----
  */
 
-void ozg_emulated_copy16(void *to, const void *from)
+void ozg_emulated_copy(void *to, const void *from, int bytes)
 {
     thread *t = run.now;
 
-    if (((uintptr_t)to | (uintptr_t)from) & 15)
+    if (((uintptr_t)to | (uintptr_t)from) & (uintptr_t)(bytes - 1))
         ozg_emulated_error("an asynchronous copy of a misaligned address");
     if (t->copy_count == t->copy_room) {
         t->copy_room = 2 * t->copy_room + 16;
@@ -247,8 +247,8 @@ void ozg_emulated_copy16(void *to, const void *from)
         if (!t->copies)
             ozg_emulated_error("no memory for its copies");
     }
-    memset(to, GARBAGE, 16);
-    t->copies[t->copy_count++] = copy{to, from, t->groups};
+    memset(to, GARBAGE, (size_t)bytes);
+    t->copies[t->copy_count++] = copy{to, from, t->groups, bytes};
 }
 
 void ozg_emulated_copy_commit(void)
@@ -263,7 +263,7 @@ void ozg_emulated_copy_wait(int but)
 
     for (int i = 0; i < t->copy_count; i++) {
         if (t->copies[i].group < t->groups - but)
-            memcpy(t->copies[i].to, t->copies[i].from, 16);
+            memcpy(t->copies[i].to, t->copies[i].from, (size_t)t->copies[i].bytes);
         else
             t->copies[left++] = t->copies[i];
     }

@@ -105,7 +105,7 @@ void ozg_emulated_register(ozg_emulated_kernel *kernel);
 void ozg_emulated_together(uint32_t mask, ozg_emulated_step *step, void *mine);
 int ozg_emulated_barrier(int value); /* __syncthreads(); returns the number of values that are not 0 */
 void ozg_emulated_yield(void);       /* let others run: to be called in every loop that waits for memory */
-void ozg_emulated_copy16(void *to, const void *from); /* cp.async, of 16 bytes */
+void ozg_emulated_copy(void *to, const void *from, int bytes); /* cp.async, of 4, 8 or 16 bytes */
 void ozg_emulated_copy_commit(void);
 void ozg_emulated_copy_wait(int but); /* all groups but the last so many */
 [[noreturn]] void ozg_emulated_error(const char *text);
@@ -456,7 +456,12 @@ OZG_DEVICE void ozg_ldmatrix_x4(uint32_t (&r)[4], const void *row)
 
 OZG_DEVICE void ozg_cp_async16(void *shared, const void *global)
 {
-    ozg_emulated_copy16(shared, global);
+    ozg_emulated_copy(shared, global, 16);
+}
+
+template <int BYTES> OZG_DEVICE void ozg_cp_async(void *shared, const void *global)
+{
+    ozg_emulated_copy(shared, global, BYTES);
 }
 
 OZG_DEVICE void ozg_cp_async_commit(void)

@@ -17,8 +17,10 @@
  * (1 - 2^-24)^12, and 1 + 2^-16 makes up for them and for (1 + 2^-24).
  *
  * Native: floors pass, by ozg_bound_passes(), if 2^(b - w) E <= F L, b = ozg_bound_shift(), as its roundings
- * leave both sides integers. So T 2^b (1 + 2^-16) <= F L suffices, and that is what the screen asks. What it
- * does not pass is tested exactly: the decision is that of the exact test.
+ * leave both sides integers. So T 2^b (1 + 2^-16) <= F L suffices, and the screen asks for 2^64 T <= F L 2^(64 -
+ * b) (1 - 2^-15), whose roundings are far smaller than what 2^-15 leaves. (2^64 T is at least 2^-113, so that
+ * L = 0 does not pass; multiplied by 2^(b - 64) it could become 0.) What it does not pass is tested exactly: the
+ * decision is that of the exact test.
  *
  * Rounded: eps, the bound in units of the last of 64 leading bits, is at most 1 + T (1 + 2^-16) 2^(w_i + w_j
  * + 2 c - 32 - (exp - 63)), and the quick test of doc/bounds.md sec. 8 follows. What it leaves in doubt is
@@ -136,7 +138,7 @@ typedef struct ozg_cuda_tests {
     int single, complex_;
     int unit;        /* c */
     uint32_t factor; /* F */
-    float scale;     /* native: 2^(b - 64) (1 + 2^-16) / F */
+    float limit;     /* native: of 2^64 T for each unit of L */
     int reported;
 } ozg_cuda_tests;
 
@@ -154,8 +156,8 @@ OZG_DEVICE ozg_cuda_tests ozg_cuda_tests_of(const ozg_cuda_request *r, uint32_t 
     t.complex_ = r->complex_;
     t.unit = ozg_bound_unit(r->length);
     t.factor = factor;
-    t.scale = ozg_cuda_power(ozg_bound_shift(r->single, r->complex_, t.unit) - 64) * (1 + 1.0f / 65536) /
-              (float)factor;
+    t.limit = (float)factor * ozg_cuda_power(64 - ozg_bound_shift(r->single, r->complex_, t.unit)) *
+              (1 - 1.0f / 32768);
     t.reported = r->kind == OZG_BY_NATIVE && r->reported;
     return t;
 }

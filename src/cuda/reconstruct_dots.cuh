@@ -269,7 +269,7 @@ OZG_DEVICE void fill_shared(const ozg_cuda_reconstruct_args &a, const ozg_cuda_w
         m->product[q] = w->product[q];
     if (threadIdx.x == 0) {
         m->t = tile_of(a, R);
-        m->q = {tests.unit, tests.scale};
+        m->q = {tests.unit, tests.limit};
     }
     __syncthreads();
 }

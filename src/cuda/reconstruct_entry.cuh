@@ -12,7 +12,7 @@
 /* What the screens of bounds.cuh ask for beside the arguments of the kernel. */
 typedef struct quick {
     int unit;    /* c */
-    float scale; /* ozg_cuda_tests */
+    float limit; /* ozg_cuda_tests */
 } quick;
 
 /* beta C / (alpha 2^-(d + E)) for one component: (-1)^neg mant 2^shift in units of c^. */
@@ -63,7 +63,7 @@ OZG_DEVICE int quick_entry(const ozg_cuda_reconstruct_args &a, const quick &q, i
         old_value old = {0, 0, 0, 0, 0};
 
         if (tested && a.request.kind == OZG_BY_NATIVE &&
-            !(screen * q.scale <= (float)ozg_cuda_floor_sum(&a.in, part, COMPLEX, at, q.unit)))
+            !(screen <= (float)ozg_cuda_floor_sum(&a.in, part, COMPLEX, at, q.unit) * q.limit))
             status = OZG_CUDA_OPEN;
         if (a.scalars.beta[0].fp.mant) {
             old = old_of<SINGLE>(a, (1 + COMPLEX) * index + part, d);

@@ -304,7 +304,7 @@ OZG_DEVICE int native_open(const ozg_cuda_reconstruct_args &a, const quick &q, c
                            const ozg_cuda_line &column, float terms, uint32_t floors, uint64_t largest)
 {
     const float screen = terms + (row.u + column.u);
-    int open = !(screen * q.scale <= (float)floors);
+    int open = !(screen <= (float)floors * q.limit);
 
     if (a.request.reported)
         open |= ozg_cuda_screen_key(
@@ -473,7 +473,7 @@ OZG_DEVICE void open_quads(const ozg_cuda_reconstruct_args &a, const ozg_cuda_ta
 
         m->t = tile_of(a, 4);
         set_items(&m->t, (int)gridDim.x);
-        m->q = {tests.unit, tests.scale};
+        m->q = {tests.unit, tests.limit};
         m->fp64 = a.fp64 && a.request.kind != OZG_BY_ROUNDED && table->nmod >= FP64_MODULI;
         set_product(&table->weights, m->product);
     }

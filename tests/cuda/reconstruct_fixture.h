@@ -470,6 +470,7 @@ static inline ozg_cuda_state run_cuda(struct fixture *f)
     args.ldc = f->ldc;
     args.list = f->list;
     args.factor = ozg_native_factor((int64_t)f->length >> f->complex_);
+    args.fp64 = (int)rng_below(&f->r, 2);
     ozg_emulated_order((uint32_t)rng_below(&f->r, 4));
     for (int large = 0; large < 2; large++)
         assert_int_equal(ozg_emulated_launch(ozg_cuda_reconstruct_name(&f->scalars, large),

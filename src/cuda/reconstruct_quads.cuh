@@ -263,7 +263,7 @@ typedef struct quad {
 /* A column's residues and sums of floors, before its turn. */
 template <int GROUPS> struct quads_ahead {
     uint4 residues[GROUPS][4];
-    uint32_t floors[4]; /* L */
+    uint4 floors; /* of 32 bits; as they come: to change them would be to wait for them */
 };
 
 /* Where row r of a quad is in C. */
@@ -505,20 +505,17 @@ template <int GROUPS, int DIGITS> OZG_DEVICE uint32_t rows_there(const quads_mem
     return there;
 }
 
-/* L of four rows; at: the place of the first in the plane, a multiple of 4. */
-OZG_DEVICE void load_floors(const ozg_cuda_residues *in, int64_t at, int unit, uint32_t (&l)[4])
+/* L of the four rows. ahead: their sums, if they are of 32 bits. */
+OZG_DEVICE void take_floors(const ozg_cuda_reconstruct_args &a, const quad &z, const uint4 &ahead, int unit,
+                            uint32_t (&l)[4])
 {
-    if (in->floor_bytes == 4) {
-        const uint4 v = __ldcs((const uint4 *)((const uint32_t *)in->floors + at));
-
-        l[0] = v.x >> unit;
-        l[1] = v.y >> unit;
-        l[2] = v.z >> unit;
-        l[3] = v.w >> unit;
-        return;
-    }
-    for (int r = 0; r < 4; r++)
-        l[r] = ozg_cuda_floor_sum(in, 0, 0, at + r, unit);
+    l[0] = ahead.x >> unit;
+    l[1] = ahead.y >> unit;
+    l[2] = ahead.z >> unit;
+    l[3] = ahead.w >> unit;
+    if (a.in.floor_bytes != 4)
+        for (int r = 0; r < 4; r++)
+            l[r] = ozg_cuda_floor_sum(&a.in, 0, 0, z.j * a.in.ld + z.i + r, unit);
 }
 
 /* The lines of columns j, j + step, ... of the warp, 32 of them. */
@@ -535,9 +532,9 @@ OZG_DEVICE void fill_columns(const ozg_cuda_reconstruct_args &a, int j, int step
 }
 
 /* The residues of column j and its sums of floors; i: the first row of the strip. */
-template <int TESTS, int GROUPS, int DIGITS>
-OZG_DEVICE void load_residues(const ozg_cuda_reconstruct_args &a, const quads_memory<GROUPS, DIGITS> *m,
-                              int nmod, int i, int j, quads_ahead<GROUPS> *next)
+template <int TESTS, int GROUPS>
+OZG_DEVICE void load_column(const ozg_cuda_reconstruct_args &a, int nmod, int i, int j,
+                            quads_ahead<GROUPS> *next)
 {
     const int lane = (int)threadIdx.x % 32;
     const uint8_t *at = a.in.base + j * a.in.ld + i + 16 * (lane / 4);
@@ -545,8 +542,8 @@ OZG_DEVICE void load_residues(const ozg_cuda_reconstruct_args &a, const quads_me
 #pragma unroll
     for (int g = 0; g < GROUPS; g++)
         load_quads(at, a.in.columns * a.in.ld, g, nmod, next->residues[g]);
-    if (TESTS && a.request.kind == OZG_BY_NATIVE)
-        load_floors(&a.in, j * a.in.ld + i + 4 * lane, m->q.unit, next->floors);
+    if (TESTS && a.request.kind == OZG_BY_NATIVE && a.in.floor_bytes == 4)
+        next->floors = __ldcs((const uint4 *)((const uint32_t *)a.in.floors + j * a.in.ld + i + 4 * lane));
 }
 
 /* Rows i .. i + 127 of columns [begin, end), a warp every fourth. */
@@ -563,7 +560,7 @@ OZG_DEVICE void quads_of_strip(const ozg_cuda_reconstruct_args &a, const ozg_cud
     int turn = 0;
 
     if (ahead && begin + warp < end)
-        load_residues<TESTS>(a, m, nmod, i, begin + warp, &next);
+        load_column<TESTS>(a, nmod, i, begin + warp, &next);
 #pragma unroll 1
     for (int j = begin + warp; j < end; j += step, turn++) {
         uint32_t x[GROUPS][16];
@@ -571,17 +568,19 @@ OZG_DEVICE void quads_of_strip(const ozg_cuda_reconstruct_args &a, const ozg_cud
         if (turn % 32 == 0)
             fill_columns(a, j, step, end, m);
         if (!ahead)
-            load_residues<TESTS>(a, m, nmod, i, j, &next);
+            load_column<TESTS>(a, nmod, i, j, &next);
         quad z = {i + 4 * lane, j, there, 0, 0, load_line(&m->columns, 32 * warp + turn % 32)};
-        const uint32_t floors[4] = {next.floors[0], next.floors[1], next.floors[2], next.floors[3]};
+        uint32_t floors[4] = {0, 0, 0, 0};
 
         if (is_skipped(z.column))
             z.there = 0;
+        if (TESTS && a.request.kind == OZG_BY_NATIVE)
+            take_floors(a, z, next.floors, m->q.unit, floors);
 #pragma unroll
         for (int g = 0; g < GROUPS; g++)
             transpose_quads(next.residues[g], x[g]);
         if (ahead && j + step < end) /* they come while this column's are worked on */
-            load_residues<TESTS>(a, m, nmod, i, j + step, &next);
+            load_column<TESTS>(a, nmod, i, j + step, &next);
 #pragma unroll
         for (int r = 0; r < 4; r += rows)
             finish_rows<SINGLE, TESTS, rows>(a, table, m, x, floors, r, &z, tested, largest);

@@ -62,6 +62,22 @@ static void no_cublas(struct speed *q, const char *file, const char *why)
     q->gpu->cublas = NULL;
 }
 
+/* note_settings() - variables of the environment that make native cuBLAS something else. */
+static void note_settings(struct speed *q)
+{
+    static const char *const names[] = {"CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATE_SINGLE_PRECISION",
+                                        "CUBLAS_EMULATION_STRATEGY", "NVIDIA_TF32_OVERRIDE"};
+    char line[200];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value == NULL)
+            continue;
+        snprintf(line, sizeof line, "%s=%.40s is set: what is called cuBLAS here may not be native; unset it",
+                 names[i], value);
+        speed_note(q, line);
+    }
+}
+
 /* look_at_cublas() - find it, and see whether it works. */
 static void look_at_cublas(struct speed *q, const char *file)
 {
@@ -81,6 +97,7 @@ static void look_at_cublas(struct speed *q, const char *file)
     }
     const int v = gpu->cublas_version = cublas_version(h); /* 110601, 120400, 130100 */
     cublas_end(h);
+    note_settings(q);
     snprintf(gpu->native, sizeof gpu->native, "cuBLAS %d.%d", v / 10000, v / 100 % 100);
 }
 

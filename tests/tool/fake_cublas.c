@@ -12,6 +12,7 @@
  *     FAILING=N        the call number N of any product answers 13
  *     WRONG=N          from the call number N on, the last entry of C is wrong; WRONG_KIND: of native (0), the
  *                      emulation (1), integers (2)
+ *     LAZY=N           from the call number N on, native products are not computed at all
  *     FLICKER          every call of the emulation gives other bits, all of them good
  *
  * SPDX-License-Identifier: MIT
@@ -26,6 +27,9 @@
 
 #ifndef FAILING
 #define FAILING 0
+#endif
+#ifndef LAZY
+#define LAZY 0
 #endif
 #ifndef WRONG
 #define WRONG      0
@@ -176,6 +180,8 @@ static int emulates(const struct handle *h, int twice)
             return 7;                                                                                        \
         if (counted(emulated, &wrong))                                                                       \
             return 13;                                                                                       \
+        if (LAZY > 0 && !emulated && kind_calls[0] >= LAZY)                                                  \
+            return 0;                                                                                        \
         const int64_t turn = FLICKERING && emulated ? kind_calls[1] : 0;                                     \
         const int back = emulated && !SAME_ORDER;                                                            \
         type *x = read_device(a, sizeof *x * (size_t)(lda * k));                                             \

@@ -168,6 +168,9 @@ def test_wrong():
         for when in ["wrong", "late"]:
             rows = check_wrong(run(*args, libs=f"{when}{kind}"), [names[kind]], "(16, 16)")
             assert ("ratio" in rows["moduli=12"]["burst"]) == (kind != 0), rows
+    for libs in ["lazy2", "lazy3"]:  # what is timed leaves C as it was: poisoned, not what an earlier call gave
+        p = run(*quick, "--sizes", "16", "--accuracies", "moduli=18", "--json", libs=libs)
+        check_wrong(p, ["cuBLAS"], "exact product")
     p = run(*args[:-1], libs="wrong0")
     assert p.returncode == 1 and "WRONG: entry (16, 16)" in p.stdout, p
 
@@ -198,6 +201,14 @@ def test_failing():
         bad(*quick, *args, device=["--fail", fault], says=says)
     text = good("--sizes", "300", "--accuracies", "moduli=4", device=["--memory", "2000000"])
     assert "cuBLAS: not available: the GPU has no memory for the three matrices" in text, text
+
+
+def test_environment():
+    """Settings that make cuBLAS something else than native are told."""
+    os.environ["CUBLAS_EMULATE_DOUBLE_PRECISION"] = "1"
+    notes = json.loads(good("--json", "--sizes", "8", "--accuracies", "moduli=4", "--compare", "none"))["notes"]
+    del os.environ["CUBLAS_EMULATE_DOUBLE_PRECISION"]
+    assert len(notes) == 1 and "CUBLAS_EMULATE_DOUBLE_PRECISION=1 is set" in notes[0], notes
 
 
 def test_plot():

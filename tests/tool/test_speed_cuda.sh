@@ -35,6 +35,8 @@ make_folder none -DNO_CREATE -
 make_folder broken -DNO_DGEMM -DNO_ENERGY
 make_folder silent -DSILENT ""
 make_folder flicker -DFLICKER ""
+make_folder lazy2 -DLAZY=2 "" # calls 1: check, 2: burst, 3 to 5, 6 to 7: before and in the window of the sustained load
+make_folder lazy3 -DLAZY=3 ""
 make_folder failing1 -DFAILING=1 ""
 make_folder failing5 -DFAILING=5 ""
 for kind in 0 1 2; do

@@ -14,7 +14,7 @@
 #include "bench_limit.h"
 #include "cli.h"
 
-/* ---- ways to multiply --------------------------------------------------------------------------------------- */
+/* ---- ways to multiply ----------------------------------------------------------------------------- */
 
 int way_parse(const char *text, struct way *way)
 {

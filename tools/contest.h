@@ -62,8 +62,8 @@ int contest_check(struct contest *t, const struct probe *s, json_t *row, const s
                   struct promise promise);
 
 /*
- * contest_promise() - what the library promises: the bound of its report; correct rounding where it says so or
- * was asked for it; for the accuracy native (sqrt k + 1) u abs(A) abs(B) whatever the report says.
+ * contest_promise() - what the library promises: the bound of its report; correct rounding where it says so
+ * or was asked for it; for the accuracy native (sqrt k + 1) u abs(A) abs(B) whatever the report says.
  */
 struct promise contest_promise(const struct contest *t, const struct way *way, const ozg_report *r);
 

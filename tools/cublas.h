@@ -34,9 +34,10 @@ void cublas_end(struct cublas_handle *h);
 int cublas_version(const struct cublas_handle *h);
 
 /*
- * cublas_emulate() - from now on this handle emulates wherever it can (strategy "eager"): types d and z by fixed
- * point, s and c by 9 products of bfloat16. Where the version can tell, it writes the bits that a product of d
- * or z has kept to *bits on the device (-1, if it has not emulated); *tells says whether it will.
+ * cublas_emulate() - from now on this handle emulates wherever it can (strategy "eager"): types d and z by
+ * fixed point, s and c by 9 products of bfloat16. Where the version can tell, it writes the bits that a
+ * product of d or z has kept to *bits on the device (-1, if it has not emulated); *tells says whether it
+ * will.
  */
 const char *cublas_emulate(struct cublas_handle *h, char type, int *bits, int *tells);
 

@@ -1,10 +1,10 @@
 /*
- * cuda.h - a GPU for "ozgemm speed": memory, copies, one stream, times. By the driver API as the library opens
- * it (src/cuda/api.h): neither headers nor libraries of CUDA are needed.
+ * cuda.h - a GPU for "ozgemm speed": memory, copies, one stream, times. By the driver API as the library
+ * opens it (src/cuda/api.h): neither headers nor libraries of CUDA are needed.
  *
- * Everything is one stream, so that nothing overtakes: what poisons C is done before the product that follows.
- * The primary context stays current in the thread that opened the GPU. A driver call that fails ends the
- * command by fail(), as nothing measured after it would be worth anything.
+ * Everything is one stream, so that nothing overtakes: what poisons C is done before the product that
+ * follows. The primary context stays current in the thread that opened the GPU. A driver call that fails
+ * ends the command by fail(), as nothing measured after it would be worth anything.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,6 +1,6 @@
 /*
- * lane.h - one way to compute C on a GPU: the library, cuBLAS, the emulation of cuBLAS, or its product of 8-bit
- * integers. Calls are enqueued on the stream and return.
+ * lane.h - one way to compute C on a GPU: the library, cuBLAS, the emulation of cuBLAS, or its product of
+ * 8-bit integers. Calls are enqueued on the stream and return.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,7 +22,10 @@ struct device_matrices {
 
 enum lane_kind { LANE_CUBLAS, LANE_EMULATED, LANE_INT8, LANE_OWN };
 
-/* Products of 8-bit integers: C := A^T B, random entries in -127 .. 127, sides rounded up to multiples of 16. */
+/*
+ * Products of 8-bit integers: C := A^T B, random entries in -127 .. 127, sides rounded up to multiples of
+ * 16.
+ */
 struct int8_product {
     int64_t m, n, k;
     int8_t *a, *b; /* of the host */
@@ -61,8 +64,8 @@ struct lane {
 
 /*
  * lane_open() - what the way needs: a fresh handle of cuBLAS, a context of the library, matrices of integers.
- * Returns NULL, or a sentence that says why there is no such way; valid until the next call. q->config is that
- * of the library.
+ * Returns NULL, or a sentence that says why there is no such way; valid until the next call. q->config is
+ * that of the library.
  */
 const char *lane_open(struct lane *l, struct cublas *cublas);
 

@@ -1,5 +1,6 @@
 /*
- * nvml.h - what NVIDIA's management library knows of a GPU: energy, limit of power, clock. Opened at run time.
+ * nvml.h - what NVIDIA's management library knows of a GPU: energy, limit of power, clock. Opened at run
+ * time.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,8 +10,8 @@
 struct nvml;
 
 /*
- * nvml_open() - the GPU at this place of the PCI bus; NULL if it is not found. *missing is a sentence that says
- * why there is no energy, or NULL.
+ * nvml_open() - the GPU at this place of the PCI bus; NULL if it is not found. *missing is a sentence that
+ * says why there is no energy, or NULL.
  */
 struct nvml *nvml_open(const char *bus, const char **missing);
 void nvml_close(struct nvml *n);
@@ -18,7 +19,10 @@ void nvml_close(struct nvml *n);
 /* nvml_energy() - joules since the driver was loaded, of the whole board; NaN: it does not tell. */
 double nvml_energy(const struct nvml *n);
 
-/* nvml_power_limit() - watts that are enforced. nvml_clock() - of the multiprocessors now, in MHz. NaN: unknown. */
+/*
+ * nvml_power_limit() - watts that are enforced. nvml_clock() - of the multiprocessors now, in MHz. NaN:
+ * unknown.
+ */
 double nvml_power_limit(const struct nvml *n);
 double nvml_clock(const struct nvml *n);
 

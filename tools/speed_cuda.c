@@ -3,12 +3,12 @@
  *
  * A board at its limit of power has two speeds, so there are two figures for each row: burst, the median of
  * calls that each come after 100 ms without work, all ways in turn; and sustained, the mean over a window of
- * calls in a row, after as long a time of the same load, cuBLAS first and last. Both are times between events of
- * one stream. The energy is that of the sustained window and the calls shortly before it, by the counter of the
- * board.
+ * calls in a row, after as long a time of the same load, cuBLAS first and last. Both are times between
+ * events of one stream. The energy is that of the sustained window and the calls shortly before it, by the
+ * counter of the board.
  *
- * Every way is checked before it is timed, and C is poisoned and looked at again for the last burst and for the
- * sustained window: the result of a timed call must have the bits that were checked.
+ * Every way is checked before it is timed, and C is poisoned and looked at again for the last burst and for
+ * the sustained window: the result of a timed call must have the bits that were checked.
  *
  * SPDX-License-Identifier: MIT
  */

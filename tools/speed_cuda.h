@@ -10,8 +10,8 @@
 
 /*
  * speed_cuda_open() - q->gpu for q->config.device, with cuBLAS (a file; "none"; NULL: the usual ones) and
- * NVML; what is missing goes to q->notes. fail() if there is no GPU that the library can use, or if the file is
- * no cuBLAS.
+ * NVML; what is missing goes to q->notes. fail() if there is no GPU that the library can use, or if the
+ * file is no cuBLAS.
  */
 void speed_cuda_open(struct speed *q, const char *cublas);
 void speed_cuda_close(struct speed *q);

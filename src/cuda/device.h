@@ -75,6 +75,7 @@ struct ozg_cuda {
     int events, event_room;
     ozg_cuda_function function[OZG_CUDA_KERNELS];
     int functions;
+    void *native;                   /* cublasHandle_t for OZG_AUTOMATIC (native.h); else NULL */
     struct ozg_cuda_run_state *run; /* what calls leave for later ones; see ozg_cuda_close_run() */
     char failed[OZG_ERROR_SIZE];    /* the sentence of the error that ended this context's work; "": none */
 };

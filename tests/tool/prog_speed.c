@@ -5,9 +5,9 @@
  *     prog_speed [--devices N] [--memory BYTES] [--fail FUNCTION,NTH,RESULT] [--spoil BYTES,NTH,BIT]
  *                -- ARGUMENT...
  *
- * libcuda.so.1 has to be the stand-in (tests/cuda/fake_driver.h), found by LD_LIBRARY_PATH. The options are of
- * its device; ARGUMENT... are those of "ozgemm speed". --spoil: of what comes back from the device, the NTH copy
- * of BYTES has this bit of its last number wrong.
+ * libcuda.so.1 has to be the stand-in (tests/cuda/fake_driver.h), found by LD_LIBRARY_PATH. The options are
+ * of its device; ARGUMENT... are those of "ozgemm speed". --spoil: of what comes back from the device, the
+ * NTH copy of BYTES has this bit of its last number wrong.
  *
  * SPDX-License-Identifier: MIT
  */

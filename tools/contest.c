@@ -231,6 +231,18 @@ int contest_check(struct contest *t, const struct probe *s, json_t *row, const s
     return verdict(t, row, &f, "native product");
 }
 
+int contest_defined(struct contest *t, const struct way *way, json_t *row, const struct matrix *c)
+{
+    ozg_accuracy accuracy;
+    if (way->by != BY_MODULI && way->by != BY_BITS && way->by != BY_WIDTH)
+        return 1;
+    if (!way_accuracy(way, t->type, t->k, &accuracy))
+        return 1;
+    struct finding f = probe_defined(t->probe, &t->a, &t->b, c, accuracy);
+    json_object_set_new(json_object_get(row, "checked"), "defined", json_integer((json_int_t)f.entries));
+    return verdict(t, row, &f, "defined result");
+}
+
 struct promise contest_promise(const struct contest *t, const struct way *way, const ozg_report *r)
 {
     struct promise p = {r->bound, r->bound_relative > 0 ? r->bound_relative : INFINITY, r->exact};

@@ -62,6 +62,12 @@ int contest_check(struct contest *t, const struct probe *s, json_t *row, const s
                   struct promise promise);
 
 /*
+ * contest_defined() - has C, in the rows and columns of the sample, the bits that moduli or width define? For
+ * other ways 1. Puts how many entries it has compared.
+ */
+int contest_defined(struct contest *t, const struct way *way, json_t *row, const struct matrix *c);
+
+/*
  * contest_promise() - what the library promises: the bound of its report; correct rounding where it says so
  * or was asked for it; for the accuracy native (sqrt k + 1) u abs(A) abs(B) whatever the report says.
  */

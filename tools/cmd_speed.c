@@ -40,7 +40,8 @@ enum {
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "What is multiplied:", 1},
-    {"sizes", KEY_SIZES, "LIST", 0, "N of N x N x N products (default: 256,512,1024)", 1},
+    {"sizes", KEY_SIZES, "LIST", 0, "N of N x N x N products (default: 256,512,1024; GPU: 1024,2048,4096)",
+     1},
     {"shape", KEY_SHAPE, "M,N,K", 0, "a product of another shape, C being M x N; may be repeated", 1},
     {"types", KEY_TYPES, "LIST", 0, "some of d,z,s,c (default: d)", 1},
     {"family", KEY_FAMILY, "NAME", 0,

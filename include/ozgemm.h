@@ -78,8 +78,16 @@ typedef enum ozg_backend_kind {
 } ozg_backend_kind;
 
 /*
- * What happens to a product. The library itself knows OZG_EMULATE only, since it has no native BLAS:
- * ozg_create() answers OZG_E_UNSUPPORTED to the others, which belong to the drop-in layers.
+ * What happens to a product. The library has no native BLAS of its own: on the CPU it knows OZG_EMULATE only,
+ * and ozg_create() answers OZG_E_UNSUPPORTED to the others, which belong to the drop-in layers.
+ *
+ * OZG_AUTOMATIC on CUDA, with device_pointers, opens cuBLAS at run time (libcublas.so.13, .12 or .11; without
+ * it ozg_create() answers OZG_E_UNSUPPORTED). Products of accuracy ozg_native() go to cuBLAS, on the same
+ * stream, where an estimate from type, shape and device says that it is faster: nothing of the promise of
+ * ozg_native() holds for them, and their bits may change with the version of cuBLAS and the device. The same
+ * shape is always treated alike on one device. Their reports say emulated = 0, a reason, kernel "cublas",
+ * bound = infinity, and no times. All other accuracies, a number of moduli (ozg_with_moduli()) and prepared
+ * operands are emulated as under OZG_EMULATE.
  */
 typedef enum ozg_policy {
     OZG_EMULATE = 0,   /* emulate or fail */
@@ -129,11 +137,11 @@ typedef struct ozg_accuracy {
  * All members are written by a call that returns OZG_OK, and zeroed by one that fails.
  */
 typedef struct ozg_report {
-    int emulated;        /* 1: computed by residues; 0: nothing to multiply (see reason) */
-    const char *reason;  /* why emulated is 0 ("k = 0", "alpha = 0", ...), else "" */
+    int emulated;        /* 1: computed by residues; 0: nothing to multiply, or native (see reason) */
+    const char *reason;  /* why emulated is 0 ("k = 0", "alpha = 0", "native cuBLAS is ..."), else "" */
     const char *backend; /* "cpu" or "cuda" */
-    const char *kernel;  /* micro-kernel of the product stage */
-    const char *scheme;  /* "crt" (Ozaki scheme II) */
+    const char *kernel;  /* micro-kernel of the product stage; "cublas": native */
+    const char *scheme;  /* "crt" (Ozaki scheme II); native: "" */
     int moduli;          /* s, the number of moduli; native: of the rows or columns that need most */
     int width;           /* t, bits kept of each scaled row and column; native, rounded: of the widest */
     /*

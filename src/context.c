@@ -124,11 +124,16 @@ static ozg_status check_config(const ozg_config *cfg)
     if (cfg->device_pointers != 0 && cfg->device_pointers != 1)
         return ozg_fail(NULL, OZG_E_ARG, "cfg->device_pointers is %d; it must be 0 or 1",
                         cfg->device_pointers);
-    if (cfg->policy == OZG_AUTOMATIC || cfg->policy == OZG_OFF)
-        return ozg_fail(NULL, OZG_E_UNSUPPORTED,
-                        "the library has no native BLAS; cfg->policy must be OZG_EMULATE");
-    if (cfg->policy != OZG_EMULATE)
+    if (cfg->policy != OZG_EMULATE && cfg->policy != OZG_AUTOMATIC && cfg->policy != OZG_OFF)
         return ozg_fail(NULL, OZG_E_ARG, "cfg->policy is %d, which is no policy", (int)cfg->policy);
+    if (cfg->policy == OZG_OFF || (cfg->policy == OZG_AUTOMATIC && !wants_cuda(cfg)))
+        return ozg_fail(NULL, OZG_E_UNSUPPORTED,
+                        "the library has no native BLAS; cfg->policy must be OZG_EMULATE, on CUDA it may be "
+                        "OZG_AUTOMATIC");
+    if (cfg->policy == OZG_AUTOMATIC && !cfg->device_pointers)
+        return ozg_fail(NULL, OZG_E_UNSUPPORTED,
+                        "policy OZG_AUTOMATIC is for matrices on the device; set cfg->device_pointers = 1 or "
+                        "use OZG_EMULATE");
     return wants_cuda(cfg) ? OZG_OK : check_cpu(cfg);
 }
 

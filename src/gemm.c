@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/native.h"
 #include "driver.h"
 #include "report.h"
 
@@ -102,6 +103,8 @@ static ozg_status run(ozg_context *ctx, const ozg_plan *plan, const ozg_shape *s
     }
     if (ozg_nothing_to_multiply(s, d))
         return ctx->backend->scale_c(ctx, s, d, report, reason_for_nothing(s));
+    if (ozg_cuda_native_wanted(ctx, s, d))
+        return ozg_cuda_native_run(ctx, s, d, report);
     if (!plan) {
         status = ozg_plan_make(&made, ctx, s, d->pa != NULL, d->pb != NULL);
         if (status)
@@ -295,6 +298,10 @@ static ozg_status bound(ozg_context *ctx, char type, char transa, char transb, i
     ozg_report_nothing(report, ctx, "");
     if (m == 0 || n == 0 || ozg_nothing_to_multiply(&s, &d)) {
         report->reason = reason_for_nothing(&s);
+        return OZG_OK;
+    }
+    if (ozg_cuda_native_wanted(ctx, &s, &d)) {
+        ozg_cuda_native_report(ctx, report);
         return OZG_OK;
     }
     status = ozg_plan_make(&plan, ctx, &s, 0, 0);

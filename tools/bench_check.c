@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "product.h"
 
 enum { MOST = 32 }; /* rows and columns of a sample */
 
@@ -201,6 +202,46 @@ struct finding probe_check(const struct probe *s, const struct matrix *c, struct
             }
     f.errors = reference_compare(s->exact, &got);
     matrix_free(&got);
+    return f;
+}
+
+/* on_the_cpu() - the product of the chosen rows and columns. */
+static struct matrix on_the_cpu(const struct probe *s, const struct matrix *a, const struct matrix *b,
+                                ozg_accuracy accuracy)
+{
+    struct matrix x = gather(a, s->rows, s->nrows, NULL, a->cols);
+    struct matrix y = gather(b, NULL, b->rows, s->cols, s->ncols);
+    struct matrix z = matrix_alloc("a sample", s->type, s->nrows, s->ncols);
+    struct product p = product_of(s->type, s->nrows, s->ncols, s->k, x.data, y.data, z.data, accuracy);
+    ozg_context *ctx;
+    check_status(ozg_create(&ctx, NULL), NULL);
+    check_status(product_run(ctx, &p, NULL), ctx);
+    ozg_destroy(ctx);
+    matrix_free(&x);
+    matrix_free(&y);
+    return z;
+}
+
+struct finding probe_defined(const struct probe *s, const struct matrix *a, const struct matrix *b,
+                             const struct matrix *c, ozg_accuracy accuracy)
+{
+    struct finding f = {0};
+    struct matrix got = gather(c, s->rows, s->nrows, s->cols, s->ncols);
+    struct matrix defined = on_the_cpu(s, a, b, accuracy);
+    size_t bytes = type_size(s->type);
+    for (int64_t q = 0; q < s->nrows * s->ncols; q++) {
+        size_t at = (size_t)q;
+        double error = fabs(part_of(&got, at, 0) - part_of(&defined, at, 0));
+        if (type_complex(s->type))
+            error = fmax(error, fabs(part_of(&got, at, 1) - part_of(&defined, at, 1)));
+        if (memcmp((char *)got.data + at * bytes, (char *)defined.data + at * bytes, bytes) == 0)
+            error = 0;
+        else if (error <= 0)
+            error = NAN; /* the sign of a zero */
+        judge(&f, error, 0, s->rows[q % s->nrows], s->cols[q / s->nrows]);
+    }
+    matrix_free(&got);
+    matrix_free(&defined);
     return f;
 }
 

@@ -10,6 +10,7 @@
 #define OZG_TOOL_BENCH_CHECK_H
 
 #include "matrix.h"
+#include "ozgemm.h"
 #include "reference.h"
 
 struct probe;
@@ -44,6 +45,13 @@ void probe_free(struct probe *s);
 
 /* probe_check() - C against the exact product in the chosen rows and columns. */
 struct finding probe_check(const struct probe *s, const struct matrix *c, struct promise promise);
+
+/*
+ * probe_defined() - C against the defined result of these moduli or this width in the chosen rows and columns,
+ * bit for bit: that of the library on the CPU, which needs no other rows and columns for it.
+ */
+struct finding probe_defined(const struct probe *s, const struct matrix *a, const struct matrix *b,
+                             const struct matrix *c, ozg_accuracy accuracy);
 
 /*
  * probe_compare() - every entry of C against another computed product, of this promise. abs(A) abs(B) is

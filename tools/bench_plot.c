@@ -60,9 +60,12 @@ static int same(struct line x, struct line y)
     return strcmp(x.type, y.type) == 0 && strcmp(x.method, y.method) == 0 && x.threads == y.threads;
 }
 
+/* ratio_of() - the median; on a GPU that under sustained load. */
 static double ratio_of(const json_t *row)
 {
-    const json_t *ratio = json_object_get(row, "ratio_median");
+    const json_t *sustained = json_object_get(row, "sustained");
+    const json_t *ratio =
+        sustained ? json_object_get(sustained, "ratio") : json_object_get(row, "ratio_median");
     return json_is_real(ratio) ? json_real_value(ratio) : 0;
 }
 
@@ -116,19 +119,19 @@ static struct common common_of(const struct line *lines, int n)
     return all;
 }
 
-/* describe() - " dgemm, 2 threads": the parts that are wanted. */
+/* describe() - " dgemm, 2 threads": the parts that are wanted; no threads: a GPU. */
 static void describe(char *text, size_t size, struct line line, int type, int threads)
 {
     size_t used = 0;
     text[0] = '\0';
     if (type)
         used += (size_t)snprintf(text, size, ", %sgemm", line.type);
-    if (threads)
+    if (threads && line.threads > 0)
         snprintf(text + used, size - used, ", %d thread%s", (int)line.threads, line.threads == 1 ? "" : "s");
 }
 
-/* put_style() - axes, grid and key; both axes in powers of two. */
-static void put_style(FILE *f, const char *file, const char *title)
+/* put_style() - axes, grid and key; both axes in powers of two. what: the times of the ratios. */
+static void put_style(FILE *f, const char *file, const char *title, const char *what)
 {
     int png = strcmp(ending(file), ".png") == 0;
     fprintf(f, "set terminal %s\nset encoding utf8\nset output ",
@@ -137,12 +140,14 @@ static void put_style(FILE *f, const char *file, const char *title)
     put_text(f, file);
     fprintf(f, "\nset title noenhanced ");
     put_text(f, title);
-    fprintf(f, "\nset xlabel 'N'\nset ylabel 'time / time of native BLAS (median)' offset -0.5,0\n"
-               "set logscale xy 2\nset format '%%g'\nset xtics nomirror\nset ytics nomirror\n"
-               "set border 3 linecolor rgb '#666666'\n"
-               "set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1\n"
-               "set key outside right top Left reverse noenhanced samplen 2.5 spacing 1.3\n"
-               "set offsets graph 0.04, graph 0.04, graph 0.06, graph 0.06\n");
+    fprintf(f,
+            "\nset xlabel 'N'\nset ylabel 'time / time of native BLAS (%s)' offset -0.5,0\n"
+            "set logscale xy 2\nset format '%%g'\nset xtics nomirror\nset ytics nomirror\n"
+            "set border 3 linecolor rgb '#666666'\n"
+            "set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1\n"
+            "set key outside right top Left reverse noenhanced samplen 2.5 spacing 1.3\n"
+            "set offsets graph 0.04, graph 0.04, graph 0.06, graph 0.06\n",
+            what);
 }
 
 static void put_script(FILE *f, const char *file, const json_t *rows, const char *blas,
@@ -153,12 +158,12 @@ static void put_script(FILE *f, const char *file, const json_t *rows, const char
     static const int marks[] = {7, 5, 9, 13, 11, 6, 4, 8};
     enum { COLOURS = sizeof colours / sizeof colours[0], MARKS = sizeof marks / sizeof marks[0] };
     struct common all = common_of(lines, n);
-    char text[160], title[300];
+    char text[160], title[320];
     describe(text, sizeof text, lines[0], all.type, all.threads);
     snprintf(title, sizeof title, "Time / time of native BLAS (%.100s)%s; below 1 is faster", blas, text);
     for (int i = 0; i < n; i++)
         put_points(f, i, lines[i], rows);
-    put_style(f, file, title);
+    put_style(f, file, title, lines->threads > 0 ? "median" : "sustained");
     fprintf(f, "plot 1 with lines dashtype (10,8) linewidth 1.5 linecolor rgb '#555555' title 'native BLAS'");
     for (int i = 0; i < n; i++) {
         fprintf(

@@ -14,6 +14,8 @@
 #include "commands.h"
 #include "reference.h"
 #include "speed.h"
+#include "speed_cuda.h"
+#include "speed_table.h"
 #include "table.h"
 
 enum {
@@ -27,7 +29,9 @@ enum {
     KEY_SEED,
     KEY_RUNS,
     KEY_SECONDS,
+    KEY_BACKEND,
     KEY_BLAS,
+    KEY_CUBLAS,
     KEY_KERNEL,
     KEY_MEMORY,
     KEY_JSON,
@@ -36,7 +40,8 @@ enum {
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "What is multiplied:", 1},
-    {"sizes", KEY_SIZES, "LIST", 0, "N of N x N x N products (default: 256,512,1024)", 1},
+    {"sizes", KEY_SIZES, "LIST", 0, "N of N x N x N products (default: 256,512,1024; GPU: 1024,2048,4096)",
+     1},
     {"shape", KEY_SHAPE, "M,N,K", 0, "a product of another shape, C being M x N; may be repeated", 1},
     {"types", KEY_TYPES, "LIST", 0, "some of d,z,s,c (default: d)", 1},
     {"family", KEY_FAMILY, "NAME", 0,
@@ -47,15 +52,22 @@ static const struct argp_option options[] = {
      "native, rounded, moduli=N, accurate=N, width=T, bits=B (default: native,rounded,bits=53; float types "
      "bits=24)",
      2},
+    {"backend", KEY_BACKEND, "NAME", 0, "cpu (default), cuda, or cuda:1 for the second GPU", 2},
     {"threads", KEY_THREADS, "LIST", 0, "CPU threads, also of the native BLAS (default: as OpenMP says)", 2},
-    {"kernel", KEY_KERNEL, "NAME", 0, "CPU micro-kernel (default: the fastest for the shape)", 2},
+    {"kernel", KEY_KERNEL, "NAME", 0,
+     "CPU micro-kernel, or cuda-wgmma, cuda-mma (default: the fastest for the shape)", 2},
     {"memory", KEY_MEMORY, "SIZE", 0,
      "workspace at most, such as 512M (default: a quarter of the free memory)", 2},
-    {"runs", KEY_RUNS, "N", 0, "turns of each row at least (default: 5)", 2},
-    {"seconds", KEY_SECONDS, "S", 0, "time for each row at least (default: 0.3)", 2},
+    {"runs", KEY_RUNS, "N", 0, "turns of each row at least (default: 5); GPU: bursts (default: 9)", 2},
+    {"seconds", KEY_SECONDS, "S", 0,
+     "time for each row at least (default: 0.3); GPU: of the sustained load (default: 0.5)", 2},
     {NULL, 0, NULL, 0, "Against what:", 3},
     {"blas", KEY_BLAS, "FILE", 0, "the native BLAS (default: libblas.so.3, then OpenBLAS)", 3},
-    {"compare", KEY_COMPARE, "LIST", 0, "further methods, type d only: dot2, dd, float128", 3},
+    {"cublas", KEY_CUBLAS, "FILE", 0,
+     "the native BLAS of the GPU, or none (default: libcublas.so.13, .12, .11)", 3},
+    {"compare", KEY_COMPARE, "LIST", 0,
+     "further methods, type d only: dot2, dd, float128; GPU: cublas-emulated, int8, or none (default: both)",
+     3},
     {NULL, 0, NULL, 0, "Output:", 4},
     {"json", KEY_JSON, NULL, 0, "print as JSON", 4},
     {"plot", KEY_PLOT, "FILE", 0, "draw time / native against N (.png or .svg, by gnuplot)", 4},
@@ -69,12 +81,18 @@ static const char doc[] =
     "the best rate seen here, divided by the whole time. Every result is checked against the exact product "
     "in some rows and columns, and everywhere against the native one; a wrong one shows no speed, and the "
     "exit status is 1.\n\n"
+    "On a GPU matrices live there, native is cuBLAS, and there are two times: a burst, the median of calls "
+    "that each come after 100 ms without work, and the mean under sustained load, with the energy of a call "
+    "(J). \"limit\" is the time that the integer products would take at the best rate of the run, of cuBLAS "
+    "(int8) or of the product stage, divided by the whole time. What is missing, such as cuBLAS, is "
+    "noted.\n\n"
     "Examples:\n"
     "  ozgemm speed                                   # a first look, half a minute\n"
     "  ozgemm speed --sizes 512,1024,2048,4096 --threads 1,16 --plot ratio.svg\n"
     "  ozgemm speed --types d,z --accuracies moduli=14,moduli=16 --sizes 1024\n"
     "  ozgemm speed --shape 4096,4096,256 --shape 256,256,16384\n"
-    "  ozgemm speed --compare dot2,dd,float128 --accuracies rounded --json";
+    "  ozgemm speed --compare dot2,dd,float128 --accuracies rounded --json\n"
+    "  ozgemm speed --backend cuda --sizes 1024,2048,4096,8192";
 
 enum { MAX_SHAPES = 64, MAX_WAYS = 32, MAX_THREADS = 32, MAX_TYPES = 4 };
 
@@ -84,7 +102,7 @@ struct command {
     struct way ways[MAX_WAYS];
     int threads[MAX_THREADS];
     char types[MAX_TYPES + 1];
-    const char *family, *blas, *plot;
+    const char *family, *blas, *cublas, *plot, *kernel;
     const char *accuracies, *compare;
     int nshapes, json;
 };
@@ -128,19 +146,26 @@ static void set_types(struct command *q, const char *text)
     }
 }
 
-/* add_ways() - the names of a list; extended: the ones of --compare, else accuracies. */
-static void add_ways(struct command *q, const char *text, int extended)
+static int on_gpu(const struct command *q)
 {
-    const char *what = extended ? "--compare" : "--accuracies";
-    const char *good =
-        extended ? "dot2, dd, float128" : "native, rounded, moduli=N, accurate=N, width=T, bits=B";
+    return q->run.config.backend == OZG_BACKEND_CUDA;
+}
+
+/* add_ways() - the names of a list; compare: those of --compare, else accuracies. */
+static void add_ways(struct command *q, const char *text, int compare)
+{
+    const char *what = compare ? "--compare" : "--accuracies";
+    const char *good = !compare    ? "native, rounded, moduli=N, accurate=N, width=T, bits=B"
+                       : on_gpu(q) ? "cublas-emulated, int8, or none"
+                                   : "dot2, dd, float128";
+    const int kind = !compare ? 0 : on_gpu(q) ? 2 : 1;
     char *copy = xstrdup(text), *save = NULL;
     int before = q->run.nways;
     for (char *name = strtok_r(copy, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
         struct way *way = &q->ways[q->run.nways];
         if (q->run.nways == MAX_WAYS)
             fail("%s: there are more than %d ways to multiply: give fewer", what, MAX_WAYS);
-        if (!way_parse(name, way) || (way->by == BY_EXTENDED) != extended)
+        if (!way_parse(name, way) || (way->by >= BY_EXTENDED) + (way->by > BY_EXTENDED) != kind)
             fail("%s has '%s': give some of %s", what, name, good);
         q->run.nways++;
     }
@@ -156,6 +181,36 @@ static double parse_seconds(const char *text)
     if (end == text || *end != '\0' || !(x >= 0 && x <= 1e6))
         fail("--seconds is '%s': give a number from 0 to 1000000", text);
     return x;
+}
+
+/* parse_how() - the options on how it is measured, and where; returns whether it is one of them. */
+static int parse_how(struct command *q, int key, char *arg)
+{
+    switch (key) {
+    case KEY_RUNS:
+        q->run.runs = (int)parse_int(arg, "--runs", 1, 1000);
+        return 1;
+    case KEY_SECONDS:
+        q->run.seconds = parse_seconds(arg);
+        return 1;
+    case KEY_BACKEND:
+        parse_backend(arg, &q->run.config);
+        return 1;
+    case KEY_BLAS:
+        q->blas = arg;
+        return 1;
+    case KEY_CUBLAS:
+        q->cublas = arg;
+        return 1;
+    case KEY_KERNEL:
+        q->kernel = arg;
+        return 1;
+    case KEY_MEMORY:
+        q->run.config.memory_limit = parse_bytes(arg, "--memory");
+        return 1;
+    default:
+        return 0;
+    }
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -189,21 +244,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SEED:
         q->run.seed = (uint64_t)parse_int(arg, "--seed", 0, INT64_MAX);
         break;
-    case KEY_RUNS:
-        q->run.runs = (int)parse_int(arg, "--runs", 1, 1000);
-        break;
-    case KEY_SECONDS:
-        q->run.seconds = parse_seconds(arg);
-        break;
-    case KEY_BLAS:
-        q->blas = arg;
-        break;
-    case KEY_KERNEL:
-        q->run.config.kernel = parse_kernel(arg, "--kernel");
-        break;
-    case KEY_MEMORY:
-        q->run.config.memory_limit = parse_bytes(arg, "--memory");
-        break;
     case KEY_JSON:
         q->json = 1;
         break;
@@ -213,18 +253,57 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG:
         fail("speed takes no '%s': leave it out", arg);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_how(q, key, arg) ? 0 : ARGP_ERR_UNKNOWN;
     }
     return 0;
+}
+
+/* settle_cpu(), settle_gpu() - what the options leave open, and which of them are for the other. */
+static void settle_cpu(struct command *q)
+{
+    if (q->cublas)
+        fail("--cublas is for --backend cuda: leave it out, or name the native BLAS of the CPU by --blas");
+    if (q->nshapes == 0)
+        add_sizes(q, "256,512,1024");
+    if (q->kernel)
+        q->run.config.kernel = parse_kernel(q->kernel, "--kernel");
+    if (q->run.runs == 0)
+        q->run.runs = 5;
+    if (q->run.seconds < 0)
+        q->run.seconds = 0.3;
+    if (q->run.nthreads == 0)
+        q->threads[q->run.nthreads++] = default_threads();
+}
+
+static void settle_gpu(struct command *q)
+{
+    if (q->blas)
+        fail("--blas is for the CPU: name cuBLAS by --cublas");
+    if (q->run.nthreads)
+        fail("--threads is for the CPU: leave it out");
+    if (q->nshapes == 0)
+        add_sizes(q, "1024,2048,4096");
+    q->run.config.kernel = q->kernel; /* the library looks whether the GPU can run it */
+    if (q->run.runs == 0)
+        q->run.runs = 9;
+    if (q->run.seconds < 0)
+        q->run.seconds = 0.5;
+    if (q->compare == NULL)
+        q->compare = "cublas-emulated,int8";
+    if (strcmp(q->compare, "none") == 0)
+        q->compare = NULL;
 }
 
 /* parse_arguments() - the options, then what they leave open. */
 static void parse_arguments(struct command *q, int argc, char **argv)
 {
     check_status(ozg_config_init(&q->run.config), NULL);
+    q->run.config.backend = OZG_BACKEND_CPU;
     command_parse("speed", options, parse, "", doc, argc, argv, q);
-    if (q->nshapes == 0)
-        add_sizes(q, "256,512,1024");
+    if (on_gpu(q))
+        settle_gpu(q);
+    else
+        settle_cpu(q);
     if (q->accuracies == NULL) {
         add_ways(q, "native,rounded,bits=53", 0);
         q->ways[q->run.nways - 1].value = 0; /* 53 or 24, by type */
@@ -232,8 +311,6 @@ static void parse_arguments(struct command *q, int argc, char **argv)
         add_ways(q, q->accuracies, 0);
     if (q->compare)
         add_ways(q, q->compare, 1);
-    if (q->run.nthreads == 0)
-        q->threads[q->run.nthreads++] = default_threads();
     q->run.ways = q->ways;
     q->run.threads = q->threads;
     q->run.family = family_find(q->family, &q->run.phi);
@@ -251,12 +328,10 @@ static void parse_arguments(struct command *q, int argc, char **argv)
 
 /* ---- the run --------------------------------------------------------------------------------------- */
 
-static void run(struct command *q)
+/* open_cpu() - the native BLAS. */
+static void open_cpu(struct command *q)
 {
     struct speed *s = &q->run;
-    double work = 0;
-    s->rows = json_array();
-    s->limits = json_array();
     s->native = native_open(q->blas);
     s->notes = slow_blas(s->native);
     s->pause = spin_seconds(s->native);
@@ -266,14 +341,38 @@ static void run(struct command *q)
         json_array_append_new(s->notes,
                               json_text("no native BLAS was found, so there are no ratios: install one "
                                         "(libopenblas0), or name it by --blas"));
+}
+
+static void open_gpu(struct command *q)
+{
+    q->run.notes = json_array();
+    speed_cuda_open(&q->run, q->cublas);
+}
+
+static void run(struct command *q)
+{
+    struct speed *s = &q->run;
+    double work = 0;
+    s->rows = json_array();
+    s->limits = json_array();
+    if (on_gpu(q))
+        open_gpu(q);
+    else
+        open_cpu(q);
     for (const char *type = q->types; *type; type++)
         for (int i = 0; i < q->nshapes; i++)
-            work += speed_work(s, *type, q->shapes[i]);
+            work += s->gpu ? speed_cuda_work(s, *type, q->shapes[i]) : speed_work(s, *type, q->shapes[i]);
     progress_begin(&s->bar, work);
     for (const char *type = q->types; *type; type++)
         for (int i = 0; i < q->nshapes; i++)
-            speed_measure(s, *type, q->shapes[i]);
-    speed_finish(s);
+            if (s->gpu)
+                speed_cuda_measure(s, *type, q->shapes[i]);
+            else
+                speed_measure(s, *type, q->shapes[i]);
+    if (s->gpu)
+        speed_cuda_finish(s);
+    else
+        speed_finish(s);
 }
 
 static json_t *variable(const char *name)
@@ -282,20 +381,29 @@ static json_t *variable(const char *name)
     return value ? json_text(value) : json_null();
 }
 
-static json_t *facts(const struct command *q)
+/* facts_cpu() - what the native BLAS is, and how memory was measured. */
+static void facts_cpu(const struct speed *s, json_t *o)
 {
-    const struct speed *s = &q->run;
     const char *core = s->native ? native_core(s->native) : NULL;
-    json_t *o = json_pack("{s:s, s:s, s:s, s:I, s:i, s:f}", "version", ozg_version(), "family", q->family,
-                          "data", family_text(s->family), "seed", (json_int_t)s->seed, "runs", s->runs,
-                          "seconds", s->seconds);
     json_object_set_new(o, "native_blas", s->native ? json_text(native_path(s->native)) : json_null());
     json_object_set_new(o, "native_blas_core", core ? json_text(core) : json_null());
     json_object_set_new(o, "OPENBLAS_CORETYPE", variable("OPENBLAS_CORETYPE"));
     json_object_set_new(o, "OPENBLAS_L2_SIZE", variable("OPENBLAS_L2_SIZE"));
     json_object_set_new(o, "peak_bytes_obtained", json_text(memory_obtained()));
-    json_object_set(o, "notes", s->notes);
     json_object_set(o, "limits", s->limits);
+}
+
+static json_t *facts(const struct command *q)
+{
+    const struct speed *s = &q->run;
+    json_t *o = json_pack("{s:s, s:s, s:s, s:I, s:i, s:f}", "version", ozg_version(), "family", q->family,
+                          "data", family_text(s->family), "seed", (json_int_t)s->seed, "runs", s->runs,
+                          "seconds", s->seconds);
+    if (s->gpu)
+        speed_cuda_facts(s, o);
+    else
+        facts_cpu(s, o);
+    json_object_set(o, "notes", s->notes);
     json_object_set(o, "rows", s->rows);
     return o;
 }
@@ -333,14 +441,8 @@ static const char *note_of(const json_t *row)
 static json_t *for_people(const json_t *row)
 {
     json_t *o = json_copy((json_t *)row);
-    json_int_t m = json_integer_value(json_object_get(row, "m")),
-               n = json_integer_value(json_object_get(row, "n")),
-               k = json_integer_value(json_object_get(row, "k"));
     const json_t *limit = json_object_get(row, "limit_share"), *peak = json_object_get(row, "peak_bytes");
-    json_object_set_new(o, "shape",
-                        m == n && n == k
-                            ? json_integer(m)
-                            : json_sprintf("%lldx%lldx%lld", (long long)m, (long long)n, (long long)k));
+    json_object_set_new(o, "shape", speed_shape(row));
     json_object_set_new(o, "shares", share_text(row));
     if (limit)
         json_object_set_new(o, "limit_percent", json_real(100 * json_number_value(limit)));
@@ -348,36 +450,6 @@ static json_t *for_people(const json_t *row)
         json_object_set_new(o, "peak_mib", json_real(json_number_value(peak) / (1 << 20)));
     json_object_set_new(o, "note", json_string(note_of(row)));
     return o;
-}
-
-/* print_remarks() - what the notes of the rows mean; the same sentence once. */
-static void print_remarks(const json_t *rows)
-{
-    size_t i;
-    const json_t *row;
-    json_t *said = json_object();
-    json_array_foreach((json_t *)rows, i, row)
-    {
-        char line[400] = "";
-        const char *method = json_string_value(json_object_get(row, "method"));
-        const char *wrong = json_string_value(json_object_get(row, "wrong"));
-        const json_t *columns = json_object_get(row, "timed_columns");
-        if (json_is_false(json_object_get(row, "available")))
-            snprintf(line, sizeof line, "%s: not available: %s", method,
-                     json_string_value(json_object_get(row, "reason")));
-        else if (wrong)
-            snprintf(line, sizeof line, "%s at %lld: WRONG: %s", method,
-                     (long long)json_integer_value(json_object_get(row, "n")), wrong);
-        else if (columns)
-            snprintf(line, sizeof line, "%s at n = %lld: timed on %lld of the columns and scaled", method,
-                     (long long)json_integer_value(json_object_get(row, "n")),
-                     (long long)json_integer_value(columns));
-        if (line[0] && json_object_get(said, line) == NULL) {
-            printf("%s\n", line);
-            json_object_set_new(said, line, json_true());
-        }
-    }
-    json_decref(said);
 }
 
 /* print_group() - the table of one type and number of threads. */
@@ -414,19 +486,48 @@ static void print_group(const json_t *all, char type, int threads)
     }
     printf("\n%cgemm, %d thread%s\n", type, threads, threads == 1 ? "" : "s");
     table_print(stdout, columns, notes ? n : n - 1, rows);
-    print_remarks(rows);
+    speed_remarks(rows);
     json_decref(rows);
+}
+
+static void print_notes(const json_t *o)
+{
+    size_t i;
+    const json_t *note;
+    json_array_foreach(json_object_get(o, "notes"), i, note) printf("NOTE: %s\n", json_string_value(note));
+    printf("data: %s: %s\n", json_string_value(json_object_get(o, "family")),
+           json_string_value(json_object_get(o, "data")));
+}
+
+static void print_gpu(const struct command *q, const json_t *o)
+{
+    const char *native = speed_cuda_native(&q->run);
+    const json_t *watts = json_object_get(o, "power_limit_watts");
+    printf("GPU: %s", json_string_value(json_object_get(o, "device")));
+    if (json_is_number(watts))
+        printf(", limit of power %.0f W", json_number_value(watts));
+    printf("\n");
+    if (native)
+        printf("native BLAS: %s, %s\n", native, json_string_value(json_object_get(o, "cublas")));
+    print_notes(o);
+    printf(
+        "s: moduli; t: bits kept of each scaled row and column; ratio: time / time of cuBLAS (below 1: "
+        "faster)\n"
+        "burst: median of calls after 100 ms without work; sustained: mean under lasting load; J: energy of "
+        "a "
+        "call, sustained, and / that of cuBLAS\n"
+        "limit: integer products at the best rate of this run / time; int8: TOP/s of integers, no product of "
+        "the type\n");
+    for (const char *type = q->types; *type; type++)
+        speed_table_cuda(q->run.rows, *type);
 }
 
 static void print_text(const struct command *q, const json_t *o)
 {
-    size_t i;
-    const json_t *note;
     const char *core = json_string_value(json_object_get(o, "native_blas_core"));
     if (q->run.native)
         printf("native BLAS: %s%s%s\n", native_path(q->run.native), core ? ", core " : "", core ? core : "");
-    json_array_foreach(q->run.notes, i, note) printf("NOTE: %s\n", json_string_value(note));
-    printf("data: %s: %s\n", q->family, family_text(q->run.family));
+    print_notes(o);
     printf("s: moduli; t: bits kept of each scaled row and column; ratio: time / time of the native BLAS\n"
            "stages: scale/split/product/reconstruct/repair; limit: integer products at the kernel's best "
            "rate / time\n");
@@ -444,16 +545,20 @@ static void plot(const struct command *q)
     if (path)
         snprintf(blas, sizeof blas, "%.60s%s%.40s", slash ? slash + 1 : path, core ? ", core " : "",
                  core ? core : "");
+    if (q->run.gpu && speed_cuda_native(&q->run))
+        snprintf(blas, sizeof blas, "%s", speed_cuda_native(&q->run));
     plot_ratios(q->plot, q->run.rows, blas);
 }
 
 int cmd_speed(int argc, char **argv)
 {
-    struct command q = {.types = "d", .family = "uni", .run = {.seed = 42, .runs = 5, .seconds = 0.3}};
+    struct command q = {.types = "d", .family = "uni", .run = {.seed = 42, .seconds = -1}};
     parse_arguments(&q, argc, argv);
     run(&q);
     json_t *o = facts(&q);
-    if (!q.json)
+    if (!q.json && q.run.gpu)
+        print_gpu(&q, o);
+    else if (!q.json)
         print_text(&q, o);
     if (q.plot)
         plot(&q);
@@ -465,6 +570,7 @@ int cmd_speed(int argc, char **argv)
     json_decref(q.run.limits);
     json_decref(q.run.notes);
     native_close(q.run.native);
+    speed_cuda_close(&q.run);
     if (q.run.wrong == 0)
         return EXIT_FINE;
     fflush(stdout);

@@ -19,8 +19,18 @@ struct shape {
 
 /* A way to multiply, besides the native BLAS. */
 struct way {
-    char name[32]; /* "native", "rounded", "moduli=16", "width=53", ..., "dot2", "dd", "float128" */
-    enum { BY_NATIVE, BY_ROUNDED, BY_MODULI, BY_WIDTH, BY_BITS, BY_ACCURATE, BY_EXTENDED } by;
+    char name[32]; /* "native", "rounded", "moduli=16", "width=53", ..., "dot2", "dd", "float128", "int8" */
+    enum {
+        BY_NATIVE,
+        BY_ROUNDED,
+        BY_MODULI,
+        BY_WIDTH,
+        BY_BITS,
+        BY_ACCURATE,
+        BY_EXTENDED, /* this and the next: methods to compare with, on the CPU; on a GPU */
+        BY_CUBLAS_EMULATED,
+        BY_CUBLAS_INT8
+    } by;
     int value; /* moduli, width, bits (0: those of the type); of BY_EXTENDED an enum extended_method */
 };
 
@@ -31,6 +41,7 @@ int way_parse(const char *text, struct way *way);
 /* What all rows of one run have in common. */
 struct speed {
     struct native *native; /* NULL: no ratios */
+    struct speed_gpu *gpu; /* speed_cuda.h; NULL: on the CPU */
     ozg_config config;
     const struct family *family;
     double phi;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/native.h"
 #include "cuda/shared.h"
 
 /* ---- errors ------------------------------------------------------------------------------------- */
@@ -264,6 +265,8 @@ static ozg_status set_up(ozg_context *ctx, const ozg_config *cfg)
     for (int i = 0; !status && i < 2; i++)
         status = ozg_cuda_check(ctx, g->api->event_create(&g->half_free[i], CU_EVENT_DISABLE_TIMING),
                                 "make an event");
+    if (!status && cfg->policy == OZG_AUTOMATIC)
+        status = ozg_cuda_native_open(ctx);
     if (status || ctx->memory_limit)
         return status;
     status = ozg_cuda_check(ctx, g->api->memory_info(&unused, &total), "tell its free memory");
@@ -309,6 +312,7 @@ void ozg_cuda_close(ozg_context *ctx)
     if (!g->api->context_push(
             g->device->context)) { /* whatever failed before: the rest is still to be given back */
         g->api->stream_synchronize(g->stream);
+        ozg_cuda_native_close(ctx);
         ozg_cuda_close_run(ctx);
         ozg_cuda_close_memory(ctx);
         for (int i = 0; i < 2; i++)

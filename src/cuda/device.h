@@ -63,6 +63,7 @@ struct ozg_cuda {
     const char *kernel;                  /* product: "cuda-wgmma" or "cuda-mma" */
     int wgmma;                           /* the same as a number */
     CUstream stream;                     /* the caller's, or NULL: the default stream */
+    void *native;                        /* cublasHandle_t for OZG_AUTOMATIC (native.h); else NULL */
     int after_kernel;                    /* its last work is a kernel of this call: ozg_cuda_launch() */
     const struct ozg_cuda_table *tables; /* device memory: tables[s], s = OZG_NMOD_MIN .. OZG_NMOD_MAX */
     CUdeviceptr arena;                   /* workspace kept between calls */

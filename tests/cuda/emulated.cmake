@@ -4,7 +4,7 @@
 #   ozg_cuda_emulated   objects: every src/cuda/*.cu as C++, and what runs them (emulate.h). No C++ library is
 #                       needed.
 #   ozg_fake_cuda       the same behind the CUDA driver API (fake_driver.h), a shared library to be opened by
-#                       name
+#                       name; with it comes a stand-in for cuBLAS (../tool/fake_cublas.c)
 #
 # SPDX-License-Identifier: MIT
 file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cu)
@@ -43,3 +43,10 @@ target_compile_definitions(ozg_cuda_emulated PRIVATE OZG_EMULATED)
 target_link_libraries(ozg_cuda_emulated PUBLIC Threads::Threads m)
 target_link_libraries(ozg_fake_cuda PRIVATE Threads::Threads m)
 target_compile_definitions(ozg_fake_cuda INTERFACE "OZG_FAKE_CUDA=\"$<TARGET_FILE:ozg_fake_cuda>\"")
+
+add_library(ozg_fake_cublas SHARED ${CMAKE_CURRENT_LIST_DIR}/../tool/fake_cublas.c)
+set_target_properties(ozg_fake_cublas PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
+target_compile_options(ozg_fake_cublas PRIVATE -fcx-limited-range)
+target_link_libraries(ozg_fake_cublas PRIVATE ${CMAKE_DL_LIBS})
+target_compile_definitions(ozg_fake_cuda INTERFACE "OZG_FAKE_CUBLAS=\"$<TARGET_FILE:ozg_fake_cublas>\"")
+add_dependencies(ozg_fake_cuda ozg_fake_cublas)

@@ -136,6 +136,13 @@ API CUresult cuDeviceGetName(char *name, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+API CUresult cuDeviceGetPCIBusId(char *text, int size, CUdevice device)
+{
+    ENTER(ANYWHERE);
+    snprintf(text, (size_t)size, "0000:%02x:00.0", 11 + device);
+    return CUDA_SUCCESS;
+}
+
 API CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice)
 {
     ENTER(ANYWHERE);

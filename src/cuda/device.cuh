@@ -5,6 +5,7 @@
  * that every machine and every sanitizer can run them.
  *
  *     OZG_KERNEL(name, args, threads, blocks) { ... }   a kernel with one argument `const args a`
+ *     OZG_KERNEL_BATCH(name, ...) { ... }               the same twice: name, and name_batch (batch.cuh)
  *     OZG_SHARED(type, x)                               type *x: the dynamic shared memory
  *
  * From capability 9.0 on, a kernel may be launched while the one before it on the stream still runs
@@ -35,6 +36,17 @@
         name##_body(a);                                                                                      \
     }                                                                                                        \
     OZG_DEVICE void name##_body(const args &a)
+
+#define OZG_KERNEL_BATCH(name, args, threads, blocks)                                                        \
+    OZG_DEVICE void name##_body(const args &a);                                                              \
+    OZG_KERNEL(name##_batch, args, threads, blocks)                                                          \
+    {                                                                                                        \
+        __shared__ args product;                                                                             \
+                                                                                                             \
+        ozg_cuda_to_product(product, a);                                                                     \
+        name##_body(product);                                                                                \
+    }                                                                                                        \
+    OZG_KERNEL(name, args, threads, blocks)
 
 extern __shared__ __align__(1024) unsigned char ozg_shared_memory[];
 #define OZG_SHARED(type, x) type *x = (type *)ozg_shared_memory

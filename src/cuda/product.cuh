@@ -11,7 +11,7 @@
 #ifndef OZG_CUDA_PRODUCT_CUH
 #define OZG_CUDA_PRODUCT_CUH
 
-#include "cuda/device.cuh"
+#include "cuda/batch.cuh"
 #include "cuda/product.h"
 #include "cuda/table.h"
 
@@ -22,14 +22,15 @@ typedef struct ozg_cuda_product_work {
     int planes;   /* of sums: these, and those that are stored as they are */
     int pairs;    /* of planes that are multiplied for one plane of sums */
     int tiles_i, tiles_j;
-    int total; /* tiles of all planes */
+    int total;        /* tiles of all planes */
+    int64_t by, line; /* of a batch: to the block's product, bytes of sums and lines of planes; else 0 */
 } ozg_cuda_product_work;
 
-/* Of tiles of tile_rows x tile_columns; total = 0: nothing. */
-OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product_args &a, int tile_rows,
-                                                          int tile_columns)
+/* Of tiles of tile_rows x tile_columns; total = 0: nothing. batch is a constant, for which code is made. */
+OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product_args &a, int batch,
+                                                          int tile_rows, int tile_columns)
 {
-    const ozg_cuda_state *state = a.state;
+    const ozg_cuda_state *state = batch ? ozg_cuda_state_of(a.state, a.request) : a.state;
     const int components = a.request.complex_ ? 3 : 1;
     ozg_cuda_product_work w = {};
     int64_t rows, columns;
@@ -44,6 +45,8 @@ OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product
     columns = columns < a.tile.columns ? columns : a.tile.columns;
     if (rows <= 0 || columns <= 0)
         return w;
+    w.by = batch ? blockIdx.y * a.request.batch.tile : 0;
+    w.line = batch ? blockIdx.y * a.request.batch.lines : 0;
     w.nmod = state->nmod[a.tile.part];
     w.residues = a.ceilings ? 0 : components * w.nmod;
     w.planes = w.residues + (a.request.kind == OZG_BY_NATIVE ? components : 0);
@@ -176,10 +179,13 @@ OZG_DEVICE void ozg_cuda_store_residues(const int (&x)[16], uint8_t *to, const o
 }
 
 /* 16 sums to word number `at` of the exact ones, a multiple of 16. They are nonnegative. */
-OZG_DEVICE void ozg_cuda_store_exact(const int (&x)[16], const ozg_cuda_residues &out, int64_t at, int first)
+OZG_DEVICE void ozg_cuda_store_exact(const int (&x)[16], const ozg_cuda_residues &out, int64_t at, int first,
+                                     int64_t by)
 {
+    void *floors = ozg_cuda_moved(out.floors, by);
+
     if (out.floor_bytes == 4) {
-        uint32_t *to = (uint32_t *)out.floors + at;
+        uint32_t *to = (uint32_t *)floors + at;
 
 #pragma unroll
         for (int i = 0; i < 16; i += 4) {
@@ -194,7 +200,7 @@ OZG_DEVICE void ozg_cuda_store_exact(const int (&x)[16], const ozg_cuda_residues
             *(uint4 *)(to + i) = r;
         }
     } else {
-        uint64_t *to = (uint64_t *)out.floors + at;
+        uint64_t *to = (uint64_t *)floors + at;
 
 #pragma unroll
         for (int i = 0; i < 16; i += 2) {
@@ -219,9 +225,9 @@ OZG_DEVICE void ozg_cuda_product_store(const int (&x)[16], const ozg_cuda_produc
     const int64_t at = (number * a.out.columns + j) * a.out.ld + i;
 
     if (HOW == OZG_CUDA_EXACT)
-        ozg_cuda_store_exact(x, a.out, at, a.tile.first);
+        ozg_cuda_store_exact(x, a.out, at, a.tile.first, w.by);
     else
-        ozg_cuda_store_residues<HOW>(x, a.out.base + at, m);
+        ozg_cuda_store_residues<HOW>(x, a.out.base + at + w.by, m);
 }
 
 #endif

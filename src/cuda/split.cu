@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cuda/batch.cuh"
 #include "cuda/split_quads.cuh"
 #include "cuda/table.h"
 
@@ -322,7 +323,7 @@ OZG_DEVICE void split_all(const ozg_cuda_split_args &a, const split_work *work,
     }
 }
 
-OZG_KERNEL(ozg_cuda_split, ozg_cuda_split_args, OZG_CUDA_SPLIT_THREADS, OZG_CUDA_SPLIT_RESIDENT)
+OZG_KERNEL_BATCH(ozg_cuda_split, ozg_cuda_split_args, OZG_CUDA_SPLIT_THREADS, OZG_CUDA_SPLIT_RESIDENT)
 {
     OZG_SHARED(ozg_cuda_split_modulus, table);
     __shared__ split_work work[2];

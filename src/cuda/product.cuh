@@ -22,8 +22,8 @@ typedef struct ozg_cuda_product_work {
     int planes;   /* of sums: these, and those that are stored as they are */
     int pairs;    /* of planes that are multiplied for one plane of sums */
     int tiles_i, tiles_j;
-    int total;        /* tiles of all planes */
-    int64_t by, line; /* of a batch: to the block's product, bytes of sums and lines of planes; else 0 */
+    int total; /* tiles of all planes */
+    int batch; /* the block is for one product of a batch */
 } ozg_cuda_product_work;
 
 /* Of tiles of tile_rows x tile_columns; total = 0: nothing. batch is a constant, for which code is made. */
@@ -45,8 +45,7 @@ OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product
     columns = columns < a.tile.columns ? columns : a.tile.columns;
     if (rows <= 0 || columns <= 0)
         return w;
-    w.by = batch ? blockIdx.y * a.request.batch.tile : 0;
-    w.line = batch ? blockIdx.y * a.request.batch.lines : 0;
+    w.batch = batch;
     w.nmod = state->nmod[a.tile.part];
     w.residues = a.ceilings ? 0 : components * w.nmod;
     w.planes = w.residues + (a.request.kind == OZG_BY_NATIVE ? components : 0);
@@ -92,6 +91,12 @@ OZG_DEVICE void ozg_cuda_product_place(const ozg_cuda_product_work &w, int numbe
     *tile_j = band * OZG_CUDA_BAND + in % width;
 }
 
+/* From the planes of the first product of a launch to those of the block's, in lines. */
+OZG_DEVICE int64_t ozg_cuda_product_line(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w)
+{
+    return w.batch ? blockIdx.y * a.request.batch.lines : 0;
+}
+
 /* ---- sums --------------------------------------------------------------------------------------- */
 
 /* How the sums of a tile are stored: see reduce_table.h. */
@@ -110,6 +115,15 @@ OZG_DEVICE int ozg_cuda_product_how(const ozg_cuda_product_args &a, const ozg_cu
     if (!a.tile.first)
         return OZG_CUDA_ADDED;
     return a.tile.count <= m.direct ? OZG_CUDA_DIRECT : OZG_CUDA_BYTES;
+}
+
+/* The same for sums: to be added to the row. They are bytes, the exact ones words. */
+OZG_DEVICE int64_t ozg_cuda_product_row(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w,
+                                        int how)
+{
+    const int64_t by = w.batch ? blockIdx.y * a.request.batch.tile : 0;
+
+    return how != OZG_CUDA_EXACT ? by : a.out.floor_bytes == 4 ? by / 4 : by / 8;
 }
 
 /* The constants of a plane; those of modulus 0 where there is nothing to be reduced. */
@@ -179,13 +193,10 @@ OZG_DEVICE void ozg_cuda_store_residues(const int (&x)[16], uint8_t *to, const o
 }
 
 /* 16 sums to word number `at` of the exact ones, a multiple of 16. They are nonnegative. */
-OZG_DEVICE void ozg_cuda_store_exact(const int (&x)[16], const ozg_cuda_residues &out, int64_t at, int first,
-                                     int64_t by)
+OZG_DEVICE void ozg_cuda_store_exact(const int (&x)[16], const ozg_cuda_residues &out, int64_t at, int first)
 {
-    void *floors = ozg_cuda_moved(out.floors, by);
-
     if (out.floor_bytes == 4) {
-        uint32_t *to = (uint32_t *)floors + at;
+        uint32_t *to = (uint32_t *)out.floors + at;
 
 #pragma unroll
         for (int i = 0; i < 16; i += 4) {
@@ -200,7 +211,7 @@ OZG_DEVICE void ozg_cuda_store_exact(const int (&x)[16], const ozg_cuda_residues
             *(uint4 *)(to + i) = r;
         }
     } else {
-        uint64_t *to = (uint64_t *)floors + at;
+        uint64_t *to = (uint64_t *)out.floors + at;
 
 #pragma unroll
         for (int i = 0; i < 16; i += 2) {
@@ -225,9 +236,9 @@ OZG_DEVICE void ozg_cuda_product_store(const int (&x)[16], const ozg_cuda_produc
     const int64_t at = (number * a.out.columns + j) * a.out.ld + i;
 
     if (HOW == OZG_CUDA_EXACT)
-        ozg_cuda_store_exact(x, a.out, at, a.tile.first, w.by);
+        ozg_cuda_store_exact(x, a.out, at, a.tile.first);
     else
-        ozg_cuda_store_residues<HOW>(x, a.out.base + at + w.by, m);
+        ozg_cuda_store_residues<HOW>(x, a.out.base + at, m);
 }
 
 #endif

@@ -33,21 +33,27 @@ static size_t line_bytes(const ozg_cuda_places *p)
     return ozg_round_up(p->line_end - p->line[0], 64);
 }
 
-ozg_status ozg_cuda_record_open(ozg_context *ctx, const ozg_plan *plan)
+static ozg_status open_record(ozg_context *ctx, size_t bytes)
 {
-    ozg_cuda_places p;
     ozg_status status = OZG_E_NOMEM;
-    size_t bytes = LINES_AT;
 
     if (!ctx->cuda->run)
         ctx->cuda->run = calloc(1, sizeof *ctx->cuda->run);
     if (!ctx->cuda->run)
         return ozg_fail(ctx, OZG_E_NOMEM, "no memory for a report");
+    return ozg_cuda_record(ctx, bytes, &status) ? OZG_OK : status;
+}
+
+ozg_status ozg_cuda_record_open(ozg_context *ctx, const ozg_plan *plan)
+{
+    ozg_cuda_places p;
+    size_t bytes = LINES_AT;
+
     if (plan) {
         ozg_cuda_place(plan, &p);
         bytes += line_bytes(&p) + 8 * (size_t)(ozg_plan_apart(plan) ? plan->shape.m + plan->shape.n : 0);
     }
-    return ozg_cuda_record(ctx, bytes, &status) ? OZG_OK : status;
+    return open_record(ctx, bytes);
 }
 
 static unsigned char *record_of(const ozg_context *ctx)
@@ -243,11 +249,10 @@ static size_t batch_record_bytes(const ozg_plan *plan, const ozg_cuda_places *p)
 ozg_status ozg_cuda_record_open_batch(ozg_context *ctx, const ozg_plan *plan, int64_t products)
 {
     ozg_cuda_places p;
-    ozg_status status = ozg_cuda_record_open(ctx, NULL);
+    ozg_status status;
 
     ozg_cuda_place(plan, &p);
-    if (!status)
-        ozg_cuda_record(ctx, (size_t)products * batch_record_bytes(plan, &p), &status);
+    status = open_record(ctx, (size_t)products * batch_record_bytes(plan, &p));
     if (!status)
         ctx->cuda->run->serial++; /* the record is no longer that of an earlier report */
     return status;

@@ -338,14 +338,14 @@ typedef struct batch {
     int64_t *place;
 } batch;
 
-static double *batch_memory(int64_t stride, int count, size_t bytes_each, size_t *bytes)
+static inline double *batch_memory(int64_t stride, int count, size_t bytes_each, size_t *bytes)
 {
     *bytes = (size_t)(count - 1) * (size_t)stride * 8 + bytes_each;
     return junk(*bytes);
 }
 
 /* shared: 1 one A for all, 2 one B. scattered: C in another order. */
-static void batch_make(batch *z, const product *like, int count, int shared, int scattered, uint64_t seed)
+static inline void batch_make(batch *z, const product *like, int count, int shared, int scattered, uint64_t seed)
 {
     z->count = count;
     z->place = malloc((size_t)count * sizeof *z->place);
@@ -374,7 +374,7 @@ static void batch_make(batch *z, const product *like, int count, int shared, int
     z->like.a = z->like.b = z->like.c = NULL;
 }
 
-static void batch_free(batch *z)
+static inline void batch_free(batch *z)
 {
     free(z->a);
     free(z->b);

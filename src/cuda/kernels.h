@@ -77,9 +77,10 @@ typedef struct ozg_cuda_lines {
 } ozg_cuda_lines;
 
 /*
- * A batch: kernels X_batch (begin: itself) do for each product what X does for one. The grid has a second dimension: blockIdx.y is the place of the product in the launch, first
- * + blockIdx.y its number in the batch. The arguments are those of product 0; a block first moves them to its
- * own (batch.cuh). All 0 for a single product.
+ * A batch: kernels X_batch (begin: itself) do for each product what X does for one. The grid has a second
+ * dimension: blockIdx.y is the place of the product in the launch, first + blockIdx.y its number in the batch.
+ * The arguments are those of product 0; a block first moves them to its own (batch.cuh). All 0 for a single
+ * product.
  */
 typedef struct ozg_cuda_batch {
     int64_t known;    /* bytes from the state, the lines, the memory of choose of a product to the next's */

@@ -77,7 +77,7 @@ OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_d, ozg_cuda_reconstruct_args, THREAD
 }
 
 OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_d_joined, ozg_cuda_reconstruct_args, THREADS,
-           OZG_CUDA_RECONSTRUCT_JOINED)
+                 OZG_CUDA_RECONSTRUCT_JOINED)
 {
     reconstruct_small_joined<0>(a);
 }
@@ -99,7 +99,7 @@ OZG_KERNEL_BATCH(ozg_cuda_reconstruct_large_d, ozg_cuda_reconstruct_args, THREAD
 }
 
 OZG_KERNEL_BATCH(ozg_cuda_reconstruct_large_d_joined, ozg_cuda_reconstruct_args, THREADS,
-           OZG_CUDA_RECONSTRUCT_LARGE)
+                 OZG_CUDA_RECONSTRUCT_LARGE)
 {
     reconstruct_large_joined<0>(a);
 }

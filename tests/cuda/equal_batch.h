@@ -153,4 +153,30 @@ static void check_batch(product like, int count, int pointers, int shared, int g
     batch_free(&z);
 }
 
+/* ---- the group ---------------------------------------------------------------------------------- */
+
+static void group_batches(void)
+{
+    static const double scalar[][2] = {{1, 0}, {1, 1.25}, {-0.5, 1}, {1.7, -0.3}};
+
+    for (int q = 0; q < (quick ? 8 : 24); q++) { /* all accuracies, scalars, transposes */
+        product g = make('d', 33 + q, 40 - q, 24 + q, accuracy('d', q % 6), (enum family)(q % FAMILIES));
+
+        g.alpha[0] = scalar[q % 4][0];
+        g.beta[0] = scalar[q % 4][1];
+        g.transa = q % 3 ? 'N' : 'T';
+        g.transb = q % 4 ? 'N' : 'T';
+        g.pad = q % 5;
+        check_batch(g, 2 + 3 * (q % 4), q % 2, q % 4 ? 0 : q / 4 + 1, q % 5 == 0);
+    }
+    for (int q = 0; q < 3; q++) /* lines far out, parts, all families */
+        check_batch(make('d', 150, 90 + q, 80, ozg_native(), FAR), quick ? 4 : 10, q % 2, 0, q == 2);
+    for (int q = 0; q < 3; q++) /* more than there are blocks, and pointers of several launches */
+        check_batch(make('d', 5, 3, 7, accuracy('d', q), UNIFORM), quick ? 140 : BATCH_MOST, q != 1, 0, 0);
+    if (big)
+        for (int q = 0; q < 6; q++)
+            check_batch(make('d', 256, 256 - q, 256 + q, accuracy('d', q), UNIFORM), 40 + 100 * (q % 2),
+                        q % 2, 0, q < 3);
+}
+
 #endif

@@ -345,7 +345,8 @@ static inline double *batch_memory(int64_t stride, int count, size_t bytes_each,
 }
 
 /* shared: 1 one A for all, 2 one B. scattered: C in another order. */
-static inline void batch_make(batch *z, const product *like, int count, int shared, int scattered, uint64_t seed)
+static inline void batch_make(batch *z, const product *like, int count, int shared, int scattered,
+                              uint64_t seed)
 {
     z->count = count;
     z->place = malloc((size_t)count * sizeof *z->place);

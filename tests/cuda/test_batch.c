@@ -213,6 +213,8 @@ static void batch_is_cut(void **state)
                                 c.known <= count[q] && c.known < 65536);
                 if (c.known)
                     assert_true(c.known_bytes * (size_t)c.known + c.tile_bytes * (size_t)c.planes <= c.bytes);
+                if (c.known) /* no product has less than it would have alone */
+                    assert_true(c.known_bytes + c.tile_bytes + 256 >= ozg_plan_workspace(plan));
                 ozg_plan_destroy(plan);
                 ozg_destroy(ctx);
             }

@@ -190,34 +190,71 @@ static void batch_graph(void **state)
     }
 }
 
+/* A cut of a batch of this shape, with so much memory. */
+static void check_cut(const int64_t shape[3], ozg_accuracy acc, int64_t count, size_t limit)
+{
+    ozg_context *ctx = open_context(OZG_BACKEND_CUDA, 1, limit, UINT64_MAX);
+    ozg_cuda_batch_cut c = {0, 0, 0, 0, 0};
+    ozg_plan *plan;
+
+    if (!ozg_plan_create(&plan, ctx, 'd', 'N', 'N', shape[0], shape[1], shape[2], acc))
+        c = ozg_cuda_batch_cut_of(plan, count);
+    if (limit > (size_t)1 << 25)
+        assert_true(c.known >= 2);
+    if (c.known) {
+        assert_true(c.planes >= 2 && c.known >= c.planes && c.known <= count && c.known < 65536);
+        assert_true(c.known_bytes * (size_t)c.known + c.tile_bytes * (size_t)c.planes <= c.bytes);
+        assert_true(c.bytes <= limit);
+        assert_true(c.known_bytes + c.tile_bytes + 256 >= ozg_plan_workspace(plan)); /* as if alone */
+    }
+    ozg_plan_destroy(plan);
+    ozg_destroy(ctx);
+}
+
 /* What does not fit together goes one by one; what does stays below the limit. */
 static void batch_is_cut(void **state)
 {
     static const int64_t count[] = {2, 3, 7, 1000, 100000};
+    static const int64_t shape[][3] = {{100, 300, 200}, {33, 40, 24}, {5, 3, 7}, {257, 129, 130}};
 
     (void)state;
     for (size_t limit = (size_t)1 << 20; limit <= (size_t)1 << 33; limit += limit / 3)
-        for (size_t q = 0; q < 5; q++)
-            for (int a = 0; a < 2; a++) {
-                ozg_context *ctx = open_context(OZG_BACKEND_CUDA, 1, limit, UINT64_MAX);
-                const ozg_accuracy acc = a ? ozg_native() : ozg_moduli(15);
-                ozg_cuda_batch_cut c = {0, 0, 0, 0, 0};
-                ozg_plan *plan;
+        for (size_t q = 0; q < 20; q++)
+            check_cut(shape[q % 4], q % 3 ? ozg_native() : ozg_moduli(15), count[q % 5], limit);
+}
 
-                if (!ozg_plan_create(&plan, ctx, 'd', 'N', 'N', 100, 300, 200, acc))
-                    c = ozg_cuda_batch_cut_of(plan, count[q]);
-                if (limit > (size_t)1 << 25)
-                    assert_true(c.known >= 2);
-                if (c.known)
-                    assert_true(c.bytes <= limit && c.planes >= 2 && c.known >= c.planes &&
-                                c.known <= count[q] && c.known < 65536);
-                if (c.known)
-                    assert_true(c.known_bytes * (size_t)c.known + c.tile_bytes * (size_t)c.planes <= c.bytes);
-                if (c.known) /* no product has less than it would have alone */
-                    assert_true(c.known_bytes + c.tile_bytes + 256 >= ozg_plan_workspace(plan));
-                ozg_plan_destroy(plan);
-                ozg_destroy(ctx);
-            }
+/* Of arrays each pointer is looked at, by strides the first and the last matrix. */
+static void batch_refuses_host_memory(void **state)
+{
+    batch z = make_batch(5, ozg_moduli(15), 0);
+    ozg_context *ctx = open_cuda();
+    const copies d = batch_to_device(&z), host = {z.a, z.b, z.c};
+    const product *g = &z.like;
+
+    (void)state;
+    for (int bad = 0; bad < 15; bad++) {
+        const double *a[5], *b[5];
+        double *c[5];
+
+        for (int q = 0; q < 5; q++) {
+            a[q] = (double *)(bad == q ? host.a : d.a) + q * z.stride_a;
+            b[q] = (double *)(bad == 5 + q ? host.b : d.b) + q * z.stride_b;
+            c[q] = (double *)(bad == 10 + q ? host.c : d.c) + q * z.stride_c;
+        }
+        assert_int_equal(ozg_dgemm_batch(ctx, 'N', 'T', g->m, g->n, g->k, 1, a, g->lda, b, g->ldb, 0, c,
+                                         g->ldc, 5, g->acc, NULL),
+                         OZG_E_ARG);
+    }
+    for (int bad = 0; bad < 3; bad++)
+        assert_int_equal(ozg_dgemm_batch_strided(ctx, 'N', 'T', g->m, g->n, g->k, 1, bad == 0 ? host.a : d.a,
+                                                 g->lda, z.stride_a, bad == 1 ? host.b : d.b, g->ldb,
+                                                 z.stride_b, 0, bad == 2 ? host.c : d.c, g->ldc, z.stride_c,
+                                                 5, g->acc, NULL),
+                         OZG_E_ARG);
+    check_batch(&z, &d, z.c);
+    free_copies(&d);
+    batch_free(&z);
+    ozg_destroy(ctx);
 }
 
 /* With a repair_limit, and in host memory, products go one by one; progress comes once for all. */
@@ -332,8 +369,11 @@ static void driver_fails_in_batch(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(batch_graph), cmocka_unit_test(batch_is_cut),
-                                       cmocka_unit_test(batch_one_by_one), cmocka_unit_test(batch_report),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(batch_graph),
+                                       cmocka_unit_test(batch_is_cut),
+                                       cmocka_unit_test(batch_refuses_host_memory),
+                                       cmocka_unit_test(batch_one_by_one),
+                                       cmocka_unit_test(batch_report),
                                        cmocka_unit_test(driver_fails_in_batch)};
 
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -70,6 +70,17 @@ OZG_DEVICE void ozg_launch_next(void)
 #endif
 }
 
+/*
+ * x, a pointer to global memory, as all pointers in arguments are. The compiler knows that of the arguments of
+ * a launch, but not of those that a block of a batch has in shared memory (batch.cuh): for what is stored in
+ * inner loops.
+ */
+template <typename T> OZG_DEVICE T *ozg_global(T *x)
+{
+    __builtin_assume(__isGlobal(x));
+    return x;
+}
+
 /* Shifts by 0 up to all bits. */
 OZG_DEVICE uint32_t ozg_shr32(uint32_t x, int32_t by)
 {

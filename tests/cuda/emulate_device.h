@@ -53,6 +53,11 @@ typedef struct ozg_emulated_kernel {
     }                                                                                                        \
     static void name(const args &a)
 
+template <typename T> OZG_DEVICE T *ozg_global(T *x)
+{
+    return x;
+}
+
 #define OZG_KERNEL_BATCH(name, args, threads, blocks)                                                        \
     static void name(const args &a);                                                                         \
     OZG_KERNEL(name##_batch, args, threads, blocks)                                                          \

@@ -2,11 +2,13 @@
 """cuda_speed.py - times ozgemm on a CUDA device against cuBLAS, alternately in one process, and checks what it timed.
 
     bench/cuda_speed.py LIBOZGEMM.so [--type d] [--sizes 1024,4096,8192x8192x256] [--accuracy native,rounded,moduli:15]
-                        [--trans NN] [--data uniform] [--kernel NAME] [--samples 9] [--seconds 0.5] [--json FILE]
+                        [--trans NN] [--data uniform] [--kernel NAME] [--batch COUNT] [--samples 9] [--seconds 0.5]
+                        [--json FILE]
 
 Needs PyTorch for memory, streams and events; cuBLAS is called directly, on the same stream, through a fresh handle for
-each case. Sizes are n or m x n x k. Matrices are column-major, on the device. Two figures by CUDA events, since a board
-at its power limit has two speeds:
+each case. Sizes are n or m x n x k. Matrices are column-major, on the device. --batch: COUNT products of type d in one
+call, one behind the other in memory (ozg_dgemm_batch_strided(), cublasDgemmStridedBatched); three of them are checked.
+Two figures by CUDA events, since a board at its power limit has two speeds:
 
     burst       median of --samples calls, each after 100 ms without work; cuBLAS and all accuracies in turn
     sustained   mean over --seconds after as long a time of the same call; cuBLAS first and last
@@ -24,6 +26,7 @@ rounded. A ratio above 1 is in favour of ozgemm.
 SPDX-License-Identifier: MIT
 """
 import argparse
+import copy
 import ctypes as ct
 import glob
 import json
@@ -105,6 +108,9 @@ class Library:
             getattr(self.lib, f"ozg_{letter}gemm").argtypes = [
                 VOID, ct.c_char, ct.c_char, I64, I64, I64, number, VOID, I64, VOID, I64, number, VOID, I64,
                 Accuracy, VOID]
+        self.lib.ozg_dgemm_batch_strided.argtypes = [
+            VOID, ct.c_char, ct.c_char, I64, I64, I64, ct.c_double, VOID, I64, I64, VOID, I64, I64, ct.c_double,
+            VOID, I64, I64, I64, Accuracy, VOID]
         guarded = Guarded()
         guarded.fill()
         self.lib.ozg_config_init(ct.byref(guarded))
@@ -129,7 +135,16 @@ class Library:
         name, _, number = text.partition(":")
         return getattr(self.lib, "ozg_" + name)(*([int(number)] if number else []))
 
+    def batch(self, ctx, z, acc, report=None):
+        self.check(self.lib.ozg_dgemm_batch_strided(
+            ctx, z.trans[0].encode(), z.trans[1].encode(), z.m, z.n, z.k, 1, z.a.data_ptr(), z.lda, z.m * z.k,
+            z.b.data_ptr(), z.ldb, z.k * z.n, 0, z.c.data_ptr(), z.m, z.m * z.n, z.count, acc,
+            ct.byref(report) if report is not None else None), ctx)
+
     def gemm(self, ctx, z, acc, report=None):
+        if z.count:
+            self.batch(ctx, z, acc, report)
+            return
         t = z.type
         one, zero = t.scalar(1), t.scalar(0)
         if t.complex:
@@ -179,7 +194,18 @@ class Cublas:
         if status:
             sys.exit(f"cuBLAS: status {status}")
 
+    def batch(self, z):
+        one, zero = ct.c_double(1), ct.c_double(0)
+        self.check(self.lib.cublasDgemmStridedBatched(
+            self.handle, self.OPS[z.trans[0]], self.OPS[z.trans[1]], ct.c_int(z.m), ct.c_int(z.n), ct.c_int(z.k),
+            ct.byref(one), VOID(z.a.data_ptr()), ct.c_int(z.lda), ct.c_longlong(z.m * z.k), VOID(z.b.data_ptr()),
+            ct.c_int(z.ldb), ct.c_longlong(z.k * z.n), ct.byref(zero), VOID(z.c.data_ptr()), ct.c_int(z.m),
+            ct.c_longlong(z.m * z.n), ct.c_int(z.count)))
+
     def gemm(self, z):
+        if z.count:
+            self.batch(z)
+            return
         t = z.type
         one, zero = t.scalar(1), t.scalar(0)
         self.check(getattr(self.lib, f"cublas{t.letter.upper()}gemm_v2")(
@@ -210,19 +236,33 @@ def numbers(type_, data, count, generator):
 
 
 class Product:
-    """C = op(A) op(B), column-major, as flat arrays of real numbers."""
+    """C = op(A) op(B), column-major, as flat arrays of real numbers; count > 0: a batch of so many."""
 
-    def __init__(self, type_, trans, m, n, k, data):
-        self.type, self.trans, self.m, self.n, self.k = type_, trans, m, n, k
+    def __init__(self, type_, trans, m, n, k, data, count=0):
+        self.type, self.trans, self.m, self.n, self.k, self.count = type_, trans, m, n, k, count
+        all_ = max(1, count)
         generator = torch.Generator(device="cuda")
         generator.manual_seed(m + 3 * n + 5 * k)
         self.lda, self.ldb = (m if trans[0] == "N" else k), (k if trans[1] == "N" else n)
-        self.a, self.b = numbers(type_, data, m * k, generator), numbers(type_, data, k * n, generator)
-        self.c = torch.empty(m * n * type_.parts, dtype=self.a.dtype, device="cuda")
+        self.a = numbers(type_, data, all_ * m * k, generator)
+        self.b = numbers(type_, data, all_ * k * n, generator)
+        self.c = torch.empty(all_ * m * n * type_.parts, dtype=self.a.dtype, device="cuda")
         torch.cuda.synchronize()
 
+    def one(self, q):
+        """Product q of a batch, in the same memory."""
+        z = copy.copy(self)
+        z.a, z.b, z.c = (x[q * size:(q + 1) * size] for x, size in
+                         [(self.a, self.m * self.k), (self.b, self.k * self.n), (self.c, self.m * self.n)])
+        z.count = 0
+        return z
+
+    def looked_at(self):
+        """The products that are checked."""
+        return [self.one(q) for q in sorted({0, self.count // 2, self.count - 1})] if self.count else [self]
+
     def flops(self):
-        return self.type.flops * self.m * self.n * self.k
+        return max(1, self.count) * self.type.flops * self.m * self.n * self.k
 
     def line(self, x, side, i):
         """Row i of op(A) or column i of op(B): a list of components, each an array of doubles."""
@@ -417,8 +457,8 @@ def run_case(lib, ctx, clock, z, names):
     again = clock.sustained(calls["cublas"], burst["cublas"])
     spread = abs(again - sustained["cublas"]) / again
     sustained["cublas"] = (sustained["cublas"] + again) / 2
-    oracle = Oracle(z)
-    case = {"type": z.type.letter, "trans": z.trans, "m": z.m, "n": z.n, "k": z.k,
+    oracles = [Oracle(one) for one in z.looked_at()]
+    case = {"type": z.type.letter, "trans": z.trans, "m": z.m, "n": z.n, "k": z.k, "batch": z.count,
             "cublas_spread": spread, "results": []}
     for name, call in calls.items():
         z.c.fill_(math.nan)
@@ -440,7 +480,9 @@ def run_case(lib, ctx, clock, z, names):
                              "workspace_bytes": report.workspace_bytes,
                              "ms": {s: 1e3 * getattr(report, "seconds_" + s) for s in STAGES}}
             del timed
-        one["worst"], one["right"], wrong = oracle.look(name, lib, report)
+        looks = [oracle.look(name, lib, report) for oracle in oracles]
+        one["worst"], one["right"] = max(x[0] for x in looks), statistics.mean(x[1] for x in looks)
+        wrong = [y for x in looks for y in x[2]]
         one["wrong"] = len(wrong)
         one["first_wrong"] = [str(x) for x in wrong[:2]]
         case["results"].append(one)
@@ -454,10 +496,12 @@ HEAD = (f"{'type op      m      n      k':28} {'what':10}  s  pr  repaired |  bu
 
 def print_case(case):
     where = f"{case['type']:4} {case['trans']} {case['m']:6d} {case['n']:6d} {case['k']:6d}"
+    where += f" x {case['batch']}" if case["batch"] else ""
     for one in case["results"]:
         b, s, r = one["burst"], one["sustained"], one.get("report")
         facts = f"{'':16}" if r is None else (
-            f"{r['moduli']:2d} {r['products']:3d} {100 * r['repaired'] / (case['m'] * case['n']):8.4f}%")
+            f"{r['moduli']:2d} {r['products']:3d} "
+            f"{100 * r['repaired'] / (case['m'] * case['n'] * max(1, case['batch'])):8.4f}%")
         stages = f"{'cuBLAS before and after: %.1f %% apart' % (100 * case['cublas_spread']):48}" if r is None else (
             f"{'/'.join('%.3f' % r['ms'][q] for q in STAGES[:5]):48}")
         good = one["wrong"] == 0 and one.get("same", True)
@@ -482,6 +526,7 @@ def arguments():
     p.add_argument("--trans", default="NN", help="a comma-separated list of NN, NT, TN, ...")
     p.add_argument("--data", default="uniform")
     p.add_argument("--kernel")
+    p.add_argument("--batch", type=int, default=0, metavar="COUNT", help="so many products in one call; type d")
     p.add_argument("--memory", type=int, default=0, help="bytes of workspace at most")
     p.add_argument("--samples", type=int, default=9)
     p.add_argument("--seconds", type=float, default=0.5)
@@ -491,6 +536,8 @@ def arguments():
 
 def main():
     args = arguments()
+    if args.batch and args.type != "d":
+        sys.exit("--batch: products of type d only")
     lib = Library(args.library)
     stream = torch.cuda.Stream()
     cublas = Cublas(stream.cuda_stream).version
@@ -504,7 +551,7 @@ def main():
     for letter in args.type:
         for trans in args.trans.split(","):
             for m, n, k in map(size_of, args.sizes.split(",")):
-                z = Product(Type(letter), trans, m, n, k, args.data)
+                z = Product(Type(letter), trans, m, n, k, args.data, args.batch)
                 cases.append(run_case(lib, ctx, clock, z, args.accuracy.split(",")))
                 print_case(cases[-1])
                 if args.json: # after each case: a run that is cut off leaves what it has

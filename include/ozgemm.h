@@ -476,9 +476,10 @@ OZG_API ozg_status ozg_cgemm_prepared(ozg_context *ctx, char transa, char transb
  * ozg_dgemm_batch_strided() - count products of one shape; product q works on a + q stride_a, b + q stride_b,
  * c + q stride_c (elements). stride_a or stride_b 0: the same matrix for all. The bits are those of count
  * single calls. All arguments are checked before the first product; no C may share an element with any A or B
- * or with another C (OZG_E_ARG). report: sums of times and the largest bound of the whole batch; matrices on
- * the device: the call then waits for each product. Errors as ozg_dgemm(); OZG_E_NOMEM leaves every C
- * untouched.
+ * or with another C (OZG_E_ARG). report: sums of times and counts, the largest bound, number of moduli and
+ * width of the whole batch; it is complete when the call returns, which then waits for matrices on the
+ * device (OZG_E_UNSUPPORTED while the stream is captured). Small products on the device go through together,
+ * as many as memory_limit allows. Errors as ozg_dgemm(); OZG_E_NOMEM leaves every C untouched.
  */
 OZG_API ozg_status ozg_dgemm_batch_strided(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
                                            int64_t k, double alpha, const double *a, int64_t lda,

@@ -85,6 +85,9 @@ typedef struct ozg_repairs {
  *   workspace  at least bytes of the context's own; NULL: the sentence is written and *status set
  *   run        the product, in plan->workspace bytes at work. report: NULL, or cleared
  *              (ozg_report_nothing()).
+ *   batch      the products of a batch, many at a time, if that is faster than one by one; else nothing
+ *              happens. plan: of one of them. *done, which is 0: they are run, and report, if not NULL, has
+ *              their sum (ozg_report_add()). NULL: one by one always.
  *   predict    the report of such a run without it; beta and C do not matter
  *   scale_c    C := RN(beta C), m and n > 0; report: NULL, or to be filled, with this reason
  *   wait       until all work of the context is done; report: NULL, or that of an earlier call, to be filled
@@ -99,6 +102,8 @@ typedef struct ozg_backend {
     ozg_status (*plan)(ozg_plan *plan);
     void *(*workspace)(ozg_context *ctx, size_t bytes, ozg_status *status);
     ozg_status (*run)(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report);
+    ozg_status (*batch)(const ozg_plan *plan, const ozg_data *data, const ozg_products *all,
+                        ozg_report *report, int *done);
     ozg_status (*predict)(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report);
     ozg_status (*scale_c)(ozg_context *ctx, const ozg_shape *shape, const ozg_data *data, ozg_report *report,
                           const char *reason);

@@ -414,31 +414,9 @@ ozg_status ozg_plan_run(const ozg_plan *plan, const void *alpha, const void *a, 
 
 /* ---- batches ------------------------------------------------------------------------------------ */
 
-/* Product q of a batch, whose matrices are given by pointers or by strides. */
-typedef struct batch {
-    const double *const *a, *const *b;
-    double *const *c;
-    int64_t stride_a, stride_b, stride_c, count;
-} batch;
-
-/* x + q stride elements, as an address: strides are not checked, and NULL stays NULL for the check of data.
- */
-static void *advance(const void *x, int64_t q, int64_t stride)
-{
-    return x ? (void *)((uintptr_t)x + (uintptr_t)q * (uintptr_t)stride * sizeof(double)) : NULL;
-}
-
-static void set_product(ozg_data *d, const ozg_data *first, const batch *all, int64_t q)
-{
-    *d = *first;
-    d->a = all->a ? all->a[q] : advance(first->a, q, all->stride_a);
-    d->b = all->b ? all->b[q] : advance(first->b, q, all->stride_b);
-    d->c = all->c ? all->c[q] : advance(first->c, q, all->stride_c);
-}
-
 /* No C may share an element with any A or B or another C. */
-static ozg_status check_sharing(ozg_context *ctx, const ozg_shape *s, const ozg_data *first, const batch *all,
-                                int number_c)
+static ozg_status check_sharing(ozg_context *ctx, const ozg_shape *s, const ozg_data *first,
+                                const ozg_products *all, int number_c)
 {
     const size_t most = SIZE_MAX / (3 * sizeof(ozg_block));
     ozg_block *blocks;
@@ -454,7 +432,7 @@ static ozg_status check_sharing(ozg_context *ctx, const ozg_shape *s, const ozg_
     for (int64_t q = 0; q < all->count; q++) {
         ozg_data d;
 
-        set_product(&d, first, all, q);
+        ozg_products_at(&d, first, all, q);
         count += (size_t)ozg_problem_blocks(s, &d, blocks + count);
     }
     clash = ozg_problem_blocks_clash(blocks, count);
@@ -470,33 +448,45 @@ static ozg_status check_sharing(ozg_context *ctx, const ozg_shape *s, const ozg_
     return OZG_OK;
 }
 
-/* The sum over a batch: times, counts and the largest bound. */
-static void add_report(ozg_report *sum, const ozg_report *one, int64_t q)
+/*
+ * Each product's arguments, and no C shared. Whether the backend can use the memory is asked for every
+ * pointer that the caller gives; of matrices by strides for the first and the last, between which they lie.
+ */
+static ozg_status check_products(ozg_context *ctx, const ozg_shape *s, const ozg_data *first,
+                                 const ozg_products *all, const ozg_argument_numbers *numbers)
 {
-    ozg_report total = *one;
+    ozg_status status = OZG_OK;
+    ozg_data d;
 
-    if (q > 0) {
-        total.bound = sum->bound > one->bound ? sum->bound : one->bound;
-        total.exact &= sum->exact;
-        total.tiles += sum->tiles;
-        total.special_rows += sum->special_rows;
-        total.special_cols += sum->special_cols;
-        total.seconds_scale += sum->seconds_scale;
-        total.seconds_split += sum->seconds_split;
-        total.seconds_product += sum->seconds_product;
-        total.seconds_reconstruct += sum->seconds_reconstruct;
-        total.seconds_repair += sum->seconds_repair;
-        total.seconds_transfer += sum->seconds_transfer;
-        total.seconds_total += sum->seconds_total;
+    for (int64_t q = 0; !status && q < all->count; q++) {
+        ozg_products_at(&d, first, all, q);
+        status = ozg_problem_check_data(s, &d, numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+        if (!status && (all->a || q == 0 || q == all->count - 1))
+            status = ctx->backend->check(ctx, s, &d, numbers);
     }
-    *sum = total;
+    return status ? status : check_sharing(ctx, s, first, all, numbers->c);
 }
 
-static ozg_status run_batch(ozg_context *ctx, ozg_shape *s, const ozg_data *first, const batch *all,
+/* Many products at a time, if the backend knows how to. done: they are computed. */
+static ozg_status run_together(ozg_context *ctx, const ozg_shape *s, const ozg_data *first,
+                               const ozg_products *all, ozg_report *report, int *done)
+{
+    ozg_plan plan;
+    ozg_status status;
+
+    if (!ctx->backend->batch || all->count < 2 || s->m == 0 || s->n == 0 ||
+        ozg_nothing_to_multiply(s, first) || ozg_cuda_native_wanted(ctx, s, first))
+        return OZG_OK;
+    status = ozg_plan_make(&plan, ctx, s, 0, 0);
+    return status ? status : ctx->backend->batch(&plan, first, all, report, done);
+}
+
+static ozg_status run_batch(ozg_context *ctx, ozg_shape *s, const ozg_data *first, const ozg_products *all,
                             const ozg_argument_numbers *numbers, int count_number, ozg_report *report)
 {
     ozg_data d;
     ozg_report one;
+    int done = 0;
     ozg_status status = begin(ctx, report);
 
     if (!status)
@@ -504,21 +494,19 @@ static ozg_status run_batch(ozg_context *ctx, ozg_shape *s, const ozg_data *firs
     if (!status && all->count < 0)
         status = ozg_fail(ctx, OZG_E_ARG, "argument %d (count) is %lld; it must not be negative",
                           count_number, (long long)all->count);
-    for (int64_t q = 0; !status && q < all->count; q++) {
-        set_product(&d, first, all, q);
-        status = check_data(ctx, s, &d, numbers);
-    }
     if (!status)
-        status = check_sharing(ctx, s, first, all, numbers->c);
+        status = check_products(ctx, s, first, all, numbers);
     if (report && !status)
         ozg_report_nothing(report, ctx, "count = 0");
-    for (int64_t q = 0; !status && q < all->count; q++) { /* one shape: only the first can lack memory */
-        set_product(&d, first, all, q);
+    if (!status)
+        status = run_together(ctx, s, first, all, report, &done);
+    for (int64_t q = 0; !status && !done && q < all->count; q++) { /* only the first can lack memory */
+        ozg_products_at(&d, first, all, q);
         status = run(ctx, NULL, s, &d, NULL, report ? &one : NULL);
         if (report && !status)
             status = ctx->backend->wait(ctx, &one);
         if (report && !status)
-            add_report(report, &one, q);
+            ozg_report_add(report, &one, q == 0);
     }
     if (status)
         begin(ctx, report);
@@ -533,7 +521,7 @@ ozg_status ozg_dgemm_batch_strided(ozg_context *ctx, char transa, char transb, i
 {
     ozg_shape s = {'d', transa, transb, m, n, k, acc};
     ozg_data d = {{alpha, 0}, {beta, 0}, a, b, lda, ldb, NULL, NULL, c, ldc};
-    batch all = {NULL, NULL, NULL, stride_a, stride_b, stride_c, count};
+    ozg_products all = {NULL, NULL, NULL, stride_a, stride_b, stride_c, count};
 
     return run_batch(ctx, &s, &d, &all, &strided_numbers, 18, report);
 }
@@ -545,7 +533,7 @@ ozg_status ozg_dgemm_batch(ozg_context *ctx, char transa, char transb, int64_t m
 {
     ozg_shape s = {'d', transa, transb, m, n, k, acc};
     ozg_data d = {{alpha, 0}, {beta, 0}, NULL, NULL, lda, ldb, NULL, NULL, NULL, ldc};
-    batch all = {a, b, c, 0, 0, 0, count};
+    ozg_products all = {a, b, c, 0, 0, 0, count};
 
     if (!begin(ctx, report) && count > 0 && (!a || !b || !c))
         return ozg_fail(ctx, OZG_E_ARG, "argument %s, an array of pointers, is NULL",

@@ -228,6 +228,21 @@ ozg_status ozg_problem_check_data(const ozg_shape *s, const ozg_data *d, const o
 
 /* ---- batches ------------------------------------------------------------------------------------ */
 
+/* x + q stride elements, as an address: strides are not checked, and NULL stays NULL for the check of data.
+ */
+static void *advance(const void *x, int64_t q, int64_t stride)
+{
+    return x ? (void *)((uintptr_t)x + (uintptr_t)q * (uintptr_t)stride * sizeof(double)) : NULL;
+}
+
+void ozg_products_at(ozg_data *d, const ozg_data *data, const ozg_products *all, int64_t q)
+{
+    *d = *data;
+    d->a = all->a ? all->a[q] : advance(data->a, q, all->stride_a);
+    d->b = all->b ? all->b[q] : advance(data->b, q, all->stride_b);
+    d->c = all->c ? all->c[q] : advance(data->c, q, all->stride_c);
+}
+
 int ozg_problem_blocks(const ozg_shape *s, const ozg_data *d, ozg_block *out)
 {
     static const ozg_argument_numbers unused = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};

@@ -87,6 +87,19 @@ ozg_status ozg_problem_check_data(const ozg_shape *s, const ozg_data *d, const o
 ozg_status ozg_problem_check_operand(const ozg_shape *s, int is_a, const void *x, int64_t ldx,
                                      const ozg_argument_numbers *arg, char *error, size_t size);
 
+/*
+ * The products of a batch, of type 'd': matrices by pointers, or by strides (elements) from those of product
+ * 0.
+ */
+typedef struct ozg_products {
+    const double *const *a, *const *b; /* NULL: by strides */
+    double *const *c;
+    int64_t stride_a, stride_b, stride_c, count;
+} ozg_products;
+
+/* ozg_products_at() - product q of a batch; data: scalars, leading dimensions and the matrices of product 0. */
+void ozg_products_at(ozg_data *d, const ozg_data *data, const ozg_products *all, int64_t q);
+
 /* A stored matrix as intervals of bytes: columns [first + q ld, + height), q < columns. */
 typedef struct ozg_block {
     uintptr_t first;

@@ -311,3 +311,37 @@ void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *dat
     set_bound(r, plan, data, a, b, found);
     fesetenv(&caller);
 }
+
+static int larger(int x, int y)
+{
+    return x > y ? x : y;
+}
+
+void ozg_report_add(ozg_report *sum, const ozg_report *one, int first)
+{
+    ozg_report total = *one;
+
+    if (!first) {
+        total.bound = sum->bound > one->bound ? sum->bound : one->bound;
+        total.bound_relative =
+            sum->bound_relative > one->bound_relative ? sum->bound_relative : one->bound_relative;
+        total.exact &= sum->exact;
+        total.moduli = larger(sum->moduli, one->moduli);
+        total.width = larger(sum->width, one->width);
+        total.products = larger(sum->products, one->products);
+        total.tested += sum->tested;
+        total.repaired += sum->repaired;
+        total.tiles += sum->tiles;
+        total.special_rows += sum->special_rows;
+        total.special_cols += sum->special_cols;
+        total.seconds_scale += sum->seconds_scale;
+        total.seconds_split += sum->seconds_split;
+        total.seconds_product += sum->seconds_product;
+        total.seconds_reconstruct += sum->seconds_reconstruct;
+        total.seconds_repair += sum->seconds_repair;
+        total.seconds_transfer += sum->seconds_transfer;
+        total.seconds_total += sum->seconds_total;
+    }
+    total.reserved[0] = 0; /* nothing is left to be filled */
+    *sum = total;
+}

@@ -39,6 +39,9 @@ int ozg_report_exact(const ozg_lines *lines);
 void ozg_report_predicted(ozg_report *r, const ozg_plan *plan, const ozg_data *data, const ozg_lines *a,
                           const ozg_lines *b);
 
+/* ozg_report_add() - the sum of a batch: times, counts, the largest of what is no sum. first: it begins. */
+void ozg_report_add(ozg_report *sum, const ozg_report *one, int first);
+
 /* What a product found: largest is ozg_repairs.largest, largest_entry ozg_report_largest_entry(). */
 typedef struct ozg_findings {
     uint64_t tested, repaired, largest, largest_entry;

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "cuda/batch.h"
 #include "cuda/device.h"
 #include "cuda/plan.h"
 #include "cuda/run.h"
@@ -55,6 +56,8 @@ static void *workspace(ozg_context *ctx, size_t bytes, ozg_status *status)
     return *status ? NULL : work;
 }
 
-const ozg_backend ozg_backend_cuda = {"cuda",           check,         ozg_cuda_plan,
-                                      workspace,        ozg_cuda_run,  ozg_cuda_predict,
-                                      ozg_cuda_scale_c, ozg_cuda_wait, ozg_cuda_close};
+const ozg_backend ozg_backend_cuda = {"cuda",           check,
+                                      ozg_cuda_plan,    workspace,
+                                      ozg_cuda_run,     ozg_cuda_run_batch,
+                                      ozg_cuda_predict, ozg_cuda_scale_c,
+                                      ozg_cuda_wait,    ozg_cuda_close};

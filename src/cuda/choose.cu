@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cuda/batch.cuh"
 #include "cuda/choose_parts.cuh"
 #include "cuda/choose_shifts.cuh"
 
@@ -101,7 +102,7 @@ OZG_DEVICE void publish(const args *a, const ozg_part *part, int parts, int nmod
     state->estimate = estimate;
 }
 
-OZG_KERNEL(ozg_cuda_choose, ozg_cuda_choose_args, OZG_CUDA_CHOOSE_THREADS, OZG_CUDA_CHOOSE_BLOCKS)
+OZG_KERNEL_BATCH(ozg_cuda_choose, ozg_cuda_choose_args, OZG_CUDA_CHOOSE_THREADS, OZG_CUDA_CHOOSE_BLOCKS)
 {
     __shared__ chooser z;
     ozg_part part[OZG_PARTS] = {{0, a.request.m, 0, a.request.n}};

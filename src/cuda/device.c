@@ -104,7 +104,7 @@ static int may_overlap(ozg_context *ctx, const ozg_cuda_function *f)
 }
 
 static CUresult launch_dependent(const struct ozg_cuda *g, const ozg_cuda_function *f, int blocks,
-                                 int threads, size_t shared, void **arguments)
+                                 int products, int threads, size_t shared, void **arguments)
 {
     ozg_cuda_launch_attribute attribute;
     ozg_cuda_launch_config config;
@@ -115,7 +115,8 @@ static CUresult launch_dependent(const struct ozg_cuda *g, const ozg_cuda_functi
     memset(&config, 0, sizeof config);
     config.grid[0] = (unsigned)blocks;
     config.block[0] = (unsigned)threads;
-    config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+    config.grid[1] = (unsigned)products;
+    config.grid[2] = config.block[1] = config.block[2] = 1;
     config.shared = (unsigned)shared;
     config.stream = g->stream;
     config.attributes = &attribute;
@@ -123,8 +124,8 @@ static CUresult launch_dependent(const struct ozg_cuda *g, const ozg_cuda_functi
     return g->api->launch_with(&config, f->function, arguments, NULL);
 }
 
-ozg_status ozg_cuda_launch(ozg_context *ctx, const char *kernel, int blocks, int threads, size_t shared,
-                           int cooperative, const void *args)
+ozg_status ozg_cuda_launch_batch(ozg_context *ctx, const char *kernel, int blocks, int products, int threads,
+                                 size_t shared, int cooperative, const void *args)
 {
     struct ozg_cuda *g = ctx->cuda;
     void *arguments[1];
@@ -132,22 +133,28 @@ ozg_status ozg_cuda_launch(ozg_context *ctx, const char *kernel, int blocks, int
     ozg_status status;
     CUresult result;
 
-    if (blocks <= 0)
+    if (blocks <= 0 || products <= 0)
         return OZG_OK;
     f = function_of(ctx, kernel, shared, &status);
     if (!f)
         return status;
     memcpy(arguments, &args, sizeof args); /* the driver's pointer is not to const, but it only reads */
     if (cooperative)
-        result = g->api->launch_cooperative(f->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1,
-                                            (unsigned)shared, g->stream, arguments);
+        result = g->api->launch_cooperative(f->function, (unsigned)blocks, (unsigned)products, 1,
+                                            (unsigned)threads, 1, 1, (unsigned)shared, g->stream, arguments);
     else if (may_overlap(ctx, f))
-        result = launch_dependent(g, f, blocks, threads, shared, arguments);
+        result = launch_dependent(g, f, blocks, products, threads, shared, arguments);
     else
-        result = g->api->launch(f->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1,
+        result = g->api->launch(f->function, (unsigned)blocks, (unsigned)products, 1, (unsigned)threads, 1, 1,
                                 (unsigned)shared, g->stream, arguments, NULL);
     g->after_kernel = result == CUDA_SUCCESS;
     return ozg_cuda_check(ctx, result, "launch a kernel");
+}
+
+ozg_status ozg_cuda_launch(ozg_context *ctx, const char *kernel, int blocks, int threads, size_t shared,
+                           int cooperative, const void *args)
+{
+    return ozg_cuda_launch_batch(ctx, kernel, blocks, 1, threads, shared, cooperative, args);
 }
 
 ozg_status ozg_cuda_resident(ozg_context *ctx, const char *kernel, int threads, size_t shared, int *blocks)

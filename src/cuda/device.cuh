@@ -5,6 +5,7 @@
  * that every machine and every sanitizer can run them.
  *
  *     OZG_KERNEL(name, args, threads, blocks) { ... }   a kernel with one argument `const args a`
+ *     OZG_KERNEL_BATCH(name, ...) { ... }               the same twice: name, and name_batch (batch.cuh)
  *     OZG_SHARED(type, x)                               type *x: the dynamic shared memory
  *
  * From capability 9.0 on, a kernel may be launched while the one before it on the stream still runs
@@ -36,6 +37,17 @@
     }                                                                                                        \
     OZG_DEVICE void name##_body(const args &a)
 
+#define OZG_KERNEL_BATCH(name, args, threads, blocks)                                                        \
+    OZG_DEVICE void name##_body(const args &a);                                                              \
+    OZG_KERNEL(name##_batch, args, threads, blocks)                                                          \
+    {                                                                                                        \
+        __shared__ args product;                                                                             \
+                                                                                                             \
+        ozg_cuda_to_product(product, a);                                                                     \
+        name##_body(product);                                                                                \
+    }                                                                                                        \
+    OZG_KERNEL(name, args, threads, blocks)
+
 extern __shared__ __align__(1024) unsigned char ozg_shared_memory[];
 #define OZG_SHARED(type, x) type *x = (type *)ozg_shared_memory
 
@@ -56,6 +68,17 @@ OZG_DEVICE void ozg_launch_next(void)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
+}
+
+/*
+ * x, a pointer to global memory, as all pointers in arguments are. The compiler knows that of the arguments of
+ * a launch, but not of those that a block of a batch has in shared memory (batch.cuh): for what is stored in
+ * inner loops.
+ */
+template <typename T> OZG_DEVICE T *ozg_global(T *x)
+{
+    __builtin_assume(__isGlobal(x));
+    return x;
 }
 
 /* Shifts by 0 up to all bits. */

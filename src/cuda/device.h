@@ -35,7 +35,7 @@ extern const ozg_cuda_image *ozg_cuda_images;
 
 struct ozg_cuda_shared; /* of a device, for all contexts: shared.h */
 
-#define OZG_CUDA_KERNELS      48         /* kernels that a context knows by name, at most */
+#define OZG_CUDA_KERNELS      64         /* kernels that a context knows by name, at most */
 #define OZG_CUDA_SHARED_USUAL (48 << 10) /* dynamic shared memory that no kernel has to ask for */
 
 /* A kernel as this context has seen it. */
@@ -132,6 +132,10 @@ int ozg_cuda_capturing(ozg_context *ctx);
  */
 ozg_status ozg_cuda_launch(ozg_context *ctx, const char *kernel, int blocks, int threads, size_t shared,
                            int cooperative, const void *args);
+
+/* ozg_cuda_launch_batch() - the same with so many blocks for each of `products` products, at most 65535. */
+ozg_status ozg_cuda_launch_batch(ozg_context *ctx, const char *kernel, int blocks, int products, int threads,
+                                 size_t shared, int cooperative, const void *args);
 
 /* ozg_cuda_resident() - how many blocks of a kernel fit on the whole device at once. */
 ozg_status ozg_cuda_resident(ozg_context *ctx, const char *kernel, int threads, size_t shared, int *blocks);

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cuda/batch.cuh"
 #include "cuda/element.cuh"
 #include "cuda/fixup.h"
 #include "cuda/two.cuh"
@@ -159,7 +160,7 @@ OZG_DEVICE void special_group(const ozg_cuda_c_args *a, int64_t first, int64_t c
  * Special columns first, then special rows in the other columns. A warp takes 32 rows of a column; neighbours
  * in the order of what there are many of.
  */
-OZG_KERNEL(ozg_cuda_special, ozg_cuda_c_args, OZG_CUDA_C_THREADS, 4)
+OZG_KERNEL_BATCH(ozg_cuda_special, ozg_cuda_c_args, OZG_CUDA_C_THREADS, 4)
 {
     const int64_t warps = (int64_t)gridDim.x * (blockDim.x / OZG_CUDA_WARP),
                   groups = ozg_cuda_pieces(a.request.m, OZG_CUDA_WARP);
@@ -216,7 +217,7 @@ OZG_DEVICE int pass_place(const pass *q, int64_t piece, int64_t *i, int64_t *j)
     return y < q->height && *j < q->columns;
 }
 
-OZG_KERNEL(ozg_cuda_largest, ozg_cuda_c_args, OZG_CUDA_C_THREADS, 4)
+OZG_KERNEL_BATCH(ozg_cuda_largest, ozg_cuda_c_args, OZG_CUDA_C_THREADS, 4)
 {
     const int parts = 1 + a.request.complex_;
     const pass q = pass_of(parts * a.request.m, a.request.n);
@@ -326,7 +327,7 @@ OZG_DEVICE uint64_t ceiling_of(const ozg_cuda_raise_args *a, int64_t i, int64_t 
 }
 
 /* There is one part, and no index. */
-OZG_KERNEL(ozg_cuda_raise, ozg_cuda_raise_args, OZG_CUDA_RAISE_THREADS, 4)
+OZG_KERNEL_BATCH(ozg_cuda_raise, ozg_cuda_raise_args, OZG_CUDA_RAISE_THREADS, 4)
 {
     const int64_t rows = ozg_cuda_least(a.tile.rows, a.request.m - a.tile.i0);
     const int64_t columns = ozg_cuda_least(a.tile.columns, a.request.n - a.tile.j0);

@@ -19,6 +19,8 @@
  * part that does not exist returns at once. Every argument struct is passed by value. Integer arithmetic:
  * the bits are those of the plain C stages (src/cpu).
  *
+ * Products of one shape may go through together, each kernel for all of them: see ozg_cuda_batch.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef OZG_CUDA_KERNELS_H
@@ -48,6 +50,8 @@ typedef struct ozg_cuda_state {
     uint32_t failed;        /* entries in the list of the present tile */
     uint32_t next;          /* the next entry of the list to be repaired */
     uint32_t arrived;       /* barriers of choose */
+    const void *a, *b;      /* of a product of a batch of pointers: its matrices */
+    void *c;
 } ozg_cuda_state;
 
 /*
@@ -72,6 +76,21 @@ typedef struct ozg_cuda_lines {
     int64_t *index; /* the stored line of each place, if state->parts > 1; NULL: there is one part only */
 } ozg_cuda_lines;
 
+/*
+ * A batch: kernels X_batch (begin: itself) do for each product what X does for one. The grid has a second
+ * dimension: blockIdx.y is the place of the product in the launch, first + blockIdx.y its number in the batch.
+ * The arguments are those of product 0; a block first moves them to its own (batch.cuh). All 0 for a single
+ * product.
+ */
+typedef struct ozg_cuda_batch {
+    int64_t known;    /* bytes from the state, the lines, the memory of choose of a product to the next's */
+    int64_t tile;     /* bytes from the planes, sums, list of a place to the next's */
+    int64_t lines;    /* the same in lines of planes */
+    int64_t a, b, c;  /* bytes from a matrix to the next product's */
+    int32_t pointers; /* 1: the matrices are those of the state instead */
+    int32_t first;
+} ozg_cuda_batch;
+
 /* The scaling exponent rule, and everything else that follows from the request. */
 typedef struct ozg_cuda_request {
     int32_t kind;  /* OZG_BY_... */
@@ -81,6 +100,7 @@ typedef struct ozg_cuda_request {
     int32_t reported; /* the largest bound is wanted */
     int64_t m, n, k;
     uint64_t length; /* k' */
+    ozg_cuda_batch batch;
 } ozg_cuda_request;
 
 /*
@@ -126,14 +146,31 @@ struct ozg_cuda_table;
 /* ---- scale.cu ----------------------------------------------------------------------------------- */
 
 /*
- * ozg_cuda_begin - zero[0 .. words) := 0 (64-bit words), *state := initial. Any grid; threads 256.
+ * ozg_cuda_begin - zero[0 .. words) := 0 (64-bit words), *state := initial; of product y of a batch `known`
+ * bytes y behind these. Any grid; threads 256.
  */
 typedef struct ozg_cuda_begin_args {
     ozg_cuda_state *state;
     ozg_cuda_state initial;
     uint64_t *zero;
     int64_t words;
+    int64_t known;
 } ozg_cuda_begin_args;
+
+/*
+ * ozg_cuda_matrices - a, b, c of `count` states, `known` bytes from one to the next: matrix[q] by value, so
+ * that what the host has is needed no longer, also not in a graph. One block of OZG_CUDA_MATRICES threads.
+ */
+#define OZG_CUDA_MATRICES 128
+typedef struct ozg_cuda_matrices_args {
+    ozg_cuda_state *state;
+    int64_t known;
+    int64_t count;
+    struct {
+        const void *a, *b;
+        void *c;
+    } matrix[OZG_CUDA_MATRICES];
+} ozg_cuda_matrices_args;
 
 /*
  * ozg_cuda_scale - most[i] of all lines of both operands: ozg_scale_ref(). Views without shifts.
@@ -158,7 +195,8 @@ int ozg_cuda_scale_blocks(const ozg_cuda_lines *lines, int multiprocessors);
  * and rounded: x1, x2, xmax of all lines; parts, shifted, nmod, part, estimate of the state; index; with
  * shifts also e, sum, squares, top of all lines. fixed: the number of moduli, or 0. apart: parts are
  * allowed. shifts: a.view.shift and b.view.shift are places for shifts. A cooperative launch, any number of
- * blocks of OZG_CUDA_CHOOSE_THREADS. memory: ozg_cuda_choose_bytes(), aligned to 256, of which the first
+ * blocks of OZG_CUDA_CHOOSE_THREADS, of which those of one product wait for each other; of one block for each
+ * product: any launch. memory: ozg_cuda_choose_bytes(), aligned to 256, of which the first
  * OZG_CUDA_CHOOSE_ZERO are zeroed by begin. limits: ozg_cuda_choose_limits().
  */
 #define OZG_CUDA_CHOOSE_THREADS 256

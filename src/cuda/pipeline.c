@@ -22,14 +22,27 @@ void ozg_cuda_job_launch(ozg_cuda_job *job, const char *kernel, int blocks, int 
                          const void *args)
 {
     if (!job->status)
-        job->status = ozg_cuda_launch(job->ctx, kernel, blocks, threads, shared, 0, args);
+        job->status = ozg_cuda_launch_batch(job->ctx, kernel, blocks, job->products ? job->products : 1,
+                                            threads, shared, 0, args);
+}
+
+/* Waves of blocks of a batch: that none is nearly empty costs more than that blocks begin. */
+#define WAVES 4
+
+int ozg_cuda_job_share(const ozg_cuda_job *job)
+{
+    const int all = job->ctx->cuda->multiprocessors, waves = WAVES * all;
+
+    return !job->products           ? all
+           : job->products <= WAVES ? all
+           : job->products < waves  ? waves / job->products
+                                    : 1;
 }
 
 /* Blocks for so many threads of work; not more than some waves of all multiprocessors. */
 static int blocks_for(const ozg_cuda_job *job, int64_t items, int threads)
 {
-    const int64_t blocks = ozg_cuda_tiles(items, threads),
-                  most = 4 * (int64_t)job->ctx->cuda->multiprocessors;
+    const int64_t blocks = ozg_cuda_tiles(items, threads), most = 4 * (int64_t)ozg_cuda_job_share(job);
 
     return (int)(blocks < 1 ? 1 : min64(blocks, most));
 }
@@ -87,30 +100,34 @@ static void set_scalars(ozg_scalars *x, const ozg_shape *s, const ozg_data *data
     }
 }
 
-/* Where planes, sums and the list are: as the tiles of the plan are cut. */
-static void place(ozg_cuda_job *job)
+/* Where planes, sums and the list are: as the tiles of the plan are cut. sets: of how many products. */
+static void place(ozg_cuda_job *job, int sets)
 {
     const ozg_plan *plan = &job->plan;
     const ozg_cuda_places *p = &job->places;
+    const int64_t more = (sets - 1) * job->request.batch.lines;
+    ozg_cuda_planes a, b; /* all planes as one */
 
-    job->planes_a = (ozg_cuda_planes){job->base + p->plane[0], p->lines_a, p->pitch};
-    job->planes_b = (ozg_cuda_planes){job->base + p->plane[1], p->lines_b, p->pitch};
-    job->sums.base = job->base + p->residues;
+    job->planes_a = (ozg_cuda_planes){job->tiles + p->plane[0], p->lines_a, p->pitch};
+    job->planes_b = (ozg_cuda_planes){job->tiles + p->plane[1], p->lines_b, p->pitch};
+    job->sums.base = job->tiles + p->residues;
     job->sums.ld = p->lines_a;
     job->sums.columns = p->columns;
-    job->sums.floors = job->base + p->floors;
+    job->sums.floors = job->tiles + p->floors;
     job->sums.floor_bytes = plan->kt < plan->shape.k ? 8 : 4;
-    job->list = (uint32_t *)(void *)(job->base + p->list);
+    job->list = (uint32_t *)(void *)(job->tiles + p->list);
+    a = job->planes_a;
+    b = job->planes_b;
+    a.lines = p->planes * a.lines + more;
+    b.lines = p->planes * b.lines + more;
     if (!job->status && job->ctx->cuda->wgmma)
-        job->status =
-            ozg_cuda_check(job->ctx,
-                           ozg_cuda_product_maps(job->ctx->cuda->api, &job->planes_a, &job->planes_b,
-                                                 p->planes, &job->map_a, &job->map_b),
-                           "describe the planes of the operands");
+        job->status = ozg_cuda_check(
+            job->ctx, ozg_cuda_product_maps(job->ctx->cuda->api, &a, &b, 1, &job->map_a, &job->map_b),
+            "describe the planes of the operands");
 }
 
-void ozg_cuda_job_open(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *data, void *work, int report,
-                       int timed)
+/* All of a job but its planes. */
+static void open_job(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *data, void *work, int report)
 {
     const ozg_shape *s = &plan->shape;
     const ozg_view a = ozg_view_of(s->type, 'A', s->transa, data->a, data->lda, s->m, s->k);
@@ -120,7 +137,7 @@ void ozg_cuda_job_open(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *
     job->ctx = plan->ctx;
     job->plan = *plan;
     ozg_cuda_place(plan, &job->places);
-    job->base = (unsigned char *)ozg_round_up((size_t)work, 256);
+    job->base = job->tiles = (unsigned char *)ozg_round_up((size_t)work, 256);
     job->request = request_of(plan, report);
     job->state = (ozg_cuda_state *)(void *)(job->base + job->places.state);
     job->a = ozg_cuda_lines_at(plan, &job->places, job->base, 0, &a);
@@ -132,12 +149,34 @@ void ozg_cuda_job_open(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *
     job->settled = !ozg_cuda_chosen(plan);
     job->nmod[0] = plan->nmod;
     job->part[0] = (ozg_part){0, s->m, 0, s->n};
-    place(job);
-    if (timed) {
-        job->clock.marks = 1;
-        if (!job->status)
-            job->status = ozg_cuda_mark(job->ctx, OZG_CUDA_TIMES);
-    }
+}
+
+static void start_clock(ozg_cuda_job *job)
+{
+    job->clock.marks = 1;
+    if (!job->status)
+        job->status = ozg_cuda_mark(job->ctx, OZG_CUDA_TIMES);
+}
+
+void ozg_cuda_job_open(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *data, void *work, int report,
+                       int timed)
+{
+    open_job(job, plan, data, work, report);
+    place(job, 1);
+    if (timed)
+        start_clock(job);
+}
+
+void ozg_cuda_job_open_batch(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *data, void *work,
+                             int report, const ozg_cuda_batch *batch, int known, int planes)
+{
+    open_job(job, plan, data, work, report);
+    job->products = known;
+    job->request.batch = *batch;
+    job->tiles = job->base + known * batch->known - job->places.plane[0];
+    place(job, planes);
+    if (report)
+        start_clock(job);
 }
 
 void ozg_cuda_job_settle(ozg_cuda_job *job, const ozg_cuda_state *state)
@@ -154,7 +193,7 @@ void ozg_cuda_job_settle(ozg_cuda_job *job, const ozg_cuda_state *state)
     if (!job->status)
         job->status = ozg_cuda_settle(&job->plan, most);
     ozg_cuda_place(&job->plan, &job->places);
-    place(job);
+    place(job, 1);
 }
 
 /* ---- before the tiles --------------------------------------------------------------------------- */
@@ -172,13 +211,37 @@ void ozg_cuda_job_begin(ozg_cuda_job *job)
     args.initial.part[0] = job->part[0];
     args.zero = (uint64_t *)(void *)(job->base + p->zero);
     args.words = (int64_t)(p->zero_bytes / 8);
+    args.known = job->request.batch.known;
     ozg_cuda_job_launch(job, "ozg_cuda_begin", blocks_for(job, args.words, 256), 256, 0, &args);
+}
+
+void ozg_cuda_job_matrices(ozg_cuda_job *job, const ozg_data *data, const ozg_products *all, int64_t first)
+{
+    const int64_t known = job->request.batch.known;
+    ozg_cuda_matrices_args args;
+
+    for (int q = 0; q < job->products; q += OZG_CUDA_MATRICES) {
+        memset(&args, 0, sizeof args);
+        args.state = (ozg_cuda_state *)(void *)(job->base + job->places.state + q * known);
+        args.known = known;
+        args.count = min64(job->products - q, OZG_CUDA_MATRICES);
+        for (int i = 0; i < (int)args.count; i++) {
+            ozg_data d;
+
+            ozg_products_at(&d, data, all, first + q + i);
+            args.matrix[i].a = d.a;
+            args.matrix[i].b = d.b;
+            args.matrix[i].c = d.c;
+        }
+        if (!job->status)
+            job->status = ozg_cuda_launch(job->ctx, "ozg_cuda_matrices", 1, OZG_CUDA_MATRICES, 0, 0, &args);
+    }
 }
 
 /* Scales lines a and b, of which either may be none. */
 static void scale(ozg_cuda_job *job, const ozg_cuda_lines *a, const ozg_cuda_lines *b)
 {
-    const int multiprocessors = job->ctx->cuda->multiprocessors;
+    const int multiprocessors = ozg_cuda_job_share(job);
     ozg_cuda_scale_args args;
 
     memset(&args, 0, sizeof args);
@@ -190,8 +253,9 @@ static void scale(ozg_cuda_job *job, const ozg_cuda_lines *a, const ozg_cuda_lin
     args.blocks_a = a->count ? ozg_cuda_scale_blocks(a, multiprocessors) : 0;
     args.blocks_b = b->count ? ozg_cuda_scale_blocks(b, multiprocessors) : 0;
     for (int norms = 0; norms < 2; norms++)
-        ozg_cuda_job_launch(job, norms ? "ozg_cuda_norms" : "ozg_cuda_scale", args.blocks_a + args.blocks_b,
-                            OZG_CUDA_SCALE_THREADS, 0, &args);
+        ozg_cuda_job_launch(
+            job, norms ? OZG_CUDA_KERNEL(job, "ozg_cuda_norms") : OZG_CUDA_KERNEL(job, "ozg_cuda_scale"),
+            args.blocks_a + args.blocks_b, OZG_CUDA_SCALE_THREADS, 0, &args);
 }
 
 /* Lines [first, first + count), as an operand of their own. */
@@ -246,11 +310,27 @@ void ozg_cuda_job_scale_columns(ozg_cuda_job *job, int64_t j0, int64_t columns)
     ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
 }
 
+/* As many blocks for each product as are resident at once: 1 where there are more products than that. */
+static void launch_choose(ozg_cuda_job *job, const ozg_cuda_choose_args *args)
+{
+    const char *kernel = OZG_CUDA_KERNEL(job, "ozg_cuda_choose");
+    const int products = job->products ? job->products : 1;
+    int blocks = 1;
+
+    if (!job->status)
+        job->status = ozg_cuda_resident(job->ctx, kernel, OZG_CUDA_CHOOSE_THREADS, 0, &blocks);
+    if (blocks > OZG_CUDA_CHOOSE_BLOCKS * job->ctx->cuda->multiprocessors)
+        blocks = OZG_CUDA_CHOOSE_BLOCKS * job->ctx->cuda->multiprocessors;
+    blocks = blocks > products ? blocks / products : 1;
+    if (!job->status)
+        job->status = ozg_cuda_launch_batch(job->ctx, kernel, blocks, products, OZG_CUDA_CHOOSE_THREADS, 0,
+                                            blocks > 1, args);
+}
+
 void ozg_cuda_job_choose(ozg_cuda_job *job)
 {
     const ozg_plan *plan = &job->plan;
     ozg_cuda_choose_args args;
-    int blocks = 1;
 
     if (!ozg_by_data(plan->shape.acc))
         return;
@@ -266,13 +346,7 @@ void ozg_cuda_job_choose(ozg_cuda_job *job)
     ozg_cuda_choose_limits(&args.limits, job->request.length);
     args.memory = job->base + job->places.choose;
     args.bytes = job->places.choose_bytes;
-    if (!job->status)
-        job->status = ozg_cuda_resident(job->ctx, "ozg_cuda_choose", OZG_CUDA_CHOOSE_THREADS, 0, &blocks);
-    if (blocks > OZG_CUDA_CHOOSE_BLOCKS * job->ctx->cuda->multiprocessors)
-        blocks = OZG_CUDA_CHOOSE_BLOCKS * job->ctx->cuda->multiprocessors;
-    if (!job->status)
-        job->status =
-            ozg_cuda_launch(job->ctx, "ozg_cuda_choose", blocks, OZG_CUDA_CHOOSE_THREADS, 0, 1, &args);
+    launch_choose(job, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
 }
 
@@ -301,12 +375,12 @@ static void on_columns(ozg_cuda_job *job, const char *kernel, int64_t j0, int64_
 
 void ozg_cuda_job_special(ozg_cuda_job *job, int64_t j0, int64_t columns)
 {
-    on_columns(job, "ozg_cuda_special", j0, columns);
+    on_columns(job, OZG_CUDA_KERNEL(job, "ozg_cuda_special"), j0, columns);
 }
 
 void ozg_cuda_job_largest(ozg_cuda_job *job)
 {
-    on_columns(job, "ozg_cuda_largest", 0, job->request.n);
+    on_columns(job, OZG_CUDA_KERNEL(job, "ozg_cuda_largest"), 0, job->request.n);
 }
 
 /* ---- C := RN(beta C) ---------------------------------------------------------------------------- */

@@ -38,6 +38,8 @@ typedef struct ozg_cuda_job {
     ozg_plan plan; /* a copy: ozg_cuda_job_settle() changes it */
     ozg_cuda_places places;
     unsigned char *base;
+    unsigned char *tiles; /* planes and what comes of them are at tiles + places.plane[0] and on */
+    int products;         /* of a batch, for which each launch is; 0: a single product */
     ozg_cuda_request request;
     ozg_cuda_state *state;
     ozg_cuda_lines a, b;
@@ -71,6 +73,18 @@ void ozg_cuda_job_open(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *
                        int timed);
 
 /*
+ * ozg_cuda_job_open_batch() - the same for the first `known` products of a batch; data is that of the first
+ * one. batch: strides. planes: of how many products there are planes at a time. The steps but ceilings and
+ * tiles are then for all of them; these two for those from request.batch.first on, as many as job->products
+ * says.
+ */
+void ozg_cuda_job_open_batch(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *data, void *work,
+                             int report, const ozg_cuda_batch *batch, int known, int planes);
+
+/* ozg_cuda_job_matrices() - after begin: the matrices of a batch of pointers, from product number `first`. */
+void ozg_cuda_job_matrices(ozg_cuda_job *job, const ozg_data *data, const ozg_products *all, int64_t first);
+
+/*
  * The steps, in this order. begin: the state. scale: exponents and norms of both operands, or of the columns
  * [j0, j0 + columns) of B alone, or of A alone. choose: moduli and parts, where the data choose. ceilings:
  * the product of ceilings (accurate). tiles: all tiles of all parts. special: rows and columns with Inf or
@@ -101,7 +115,13 @@ void ozg_cuda_job_open_scaled(ozg_cuda_job *job, ozg_context *ctx, const ozg_sha
                               const ozg_data *data, void *work);
 void ozg_cuda_job_scale_c(ozg_cuda_job *job);
 
-/* ozg_cuda_job_launch() - a kernel, unless the job has failed. */
+/* The name of a kernel: for one product, or for those of a batch. */
+#define OZG_CUDA_KERNEL(job, name) ((job)->products ? name "_batch" : name)
+
+/* ozg_cuda_job_share() - how many multiprocessors each product of a launch may fill. */
+int ozg_cuda_job_share(const ozg_cuda_job *job);
+
+/* ozg_cuda_job_launch() - a kernel, unless the job has failed: `blocks` blocks for each product. */
 void ozg_cuda_job_launch(ozg_cuda_job *job, const char *kernel, int blocks, int threads, size_t shared,
                          const void *args);
 

@@ -11,7 +11,7 @@
 #ifndef OZG_CUDA_PRODUCT_CUH
 #define OZG_CUDA_PRODUCT_CUH
 
-#include "cuda/device.cuh"
+#include "cuda/batch.cuh"
 #include "cuda/product.h"
 #include "cuda/table.h"
 
@@ -23,13 +23,14 @@ typedef struct ozg_cuda_product_work {
     int pairs;    /* of planes that are multiplied for one plane of sums */
     int tiles_i, tiles_j;
     int total; /* tiles of all planes */
+    int batch; /* the block is for one product of a batch */
 } ozg_cuda_product_work;
 
-/* Of tiles of tile_rows x tile_columns; total = 0: nothing. */
-OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product_args &a, int tile_rows,
-                                                          int tile_columns)
+/* Of tiles of tile_rows x tile_columns; total = 0: nothing. batch is a constant, for which code is made. */
+OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product_args &a, int batch,
+                                                          int tile_rows, int tile_columns)
 {
-    const ozg_cuda_state *state = a.state;
+    const ozg_cuda_state *state = batch ? ozg_cuda_state_of(a.state, a.request) : a.state;
     const int components = a.request.complex_ ? 3 : 1;
     ozg_cuda_product_work w = {};
     int64_t rows, columns;
@@ -44,6 +45,7 @@ OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product
     columns = columns < a.tile.columns ? columns : a.tile.columns;
     if (rows <= 0 || columns <= 0)
         return w;
+    w.batch = batch;
     w.nmod = state->nmod[a.tile.part];
     w.residues = a.ceilings ? 0 : components * w.nmod;
     w.planes = w.residues + (a.request.kind == OZG_BY_NATIVE ? components : 0);
@@ -89,6 +91,12 @@ OZG_DEVICE void ozg_cuda_product_place(const ozg_cuda_product_work &w, int numbe
     *tile_j = band * OZG_CUDA_BAND + in % width;
 }
 
+/* From the planes of the first product of a launch to those of the block's, in lines. */
+OZG_DEVICE int64_t ozg_cuda_product_line(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w)
+{
+    return w.batch ? blockIdx.y * a.request.batch.lines : 0;
+}
+
 /* ---- sums --------------------------------------------------------------------------------------- */
 
 /* How the sums of a tile are stored: see reduce_table.h. */
@@ -107,6 +115,15 @@ OZG_DEVICE int ozg_cuda_product_how(const ozg_cuda_product_args &a, const ozg_cu
     if (!a.tile.first)
         return OZG_CUDA_ADDED;
     return a.tile.count <= m.direct ? OZG_CUDA_DIRECT : OZG_CUDA_BYTES;
+}
+
+/* The same for sums: to be added to the row. They are bytes, the exact ones words. */
+OZG_DEVICE int64_t ozg_cuda_product_row(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w,
+                                        int how)
+{
+    const int64_t by = w.batch ? blockIdx.y * a.request.batch.tile : 0;
+
+    return how != OZG_CUDA_EXACT ? by : a.out.floor_bytes == 4 ? by / 4 : by / 8;
 }
 
 /* The constants of a plane; those of modulus 0 where there is nothing to be reduced. */

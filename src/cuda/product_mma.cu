@@ -39,8 +39,9 @@ OZG_DEVICE void ozg_cuda_mma_fetch(const ozg_cuda_product_args &a, const ozg_cud
     const int pair = w.pairs == 1 ? 0 : step / tile.blocks, line = (int)threadIdx.x / 4,
               piece = (int)threadIdx.x % 4;
     const int64_t p = (int64_t)(step - pair * tile.blocks) * OZG_CUDA_MMA_K + piece * 16;
-    const int64_t line_a = ozg_cuda_product_plane_a(w, tile.plane, pair) * a.a.lines + tile.i + line;
-    const int64_t line_b = ozg_cuda_product_plane_b(w, tile.plane, pair) * a.b.lines + tile.j + line;
+    const int64_t first = ozg_cuda_product_line(a, w);
+    const int64_t line_a = ozg_cuda_product_plane_a(w, tile.plane, pair) * a.a.lines + tile.i + line + first;
+    const int64_t line_b = ozg_cuda_product_plane_b(w, tile.plane, pair) * a.b.lines + tile.j + line + first;
     const uint8_t *from_a = a.a.base + line_a * a.a.pitch + p, *from_b = a.b.base + line_b * a.b.pitch + p;
     uint8_t *stage_b = stage + OZG_CUDA_MMA_ROWS * OZG_CUDA_MMA_K;
 
@@ -112,7 +113,8 @@ OZG_DEVICE void ozg_cuda_mma_store(const int (&sums)[2][8][4], const ozg_cuda_pr
                                    const ozg_cuda_reduce &m)
 {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const int64_t row = tile.i + warp / 4 * 64 + lane % 4 * 16, column = tile.j + warp % 4 * 32 + lane / 4;
+    const int64_t row = tile.i + warp / 4 * 64 + lane % 4 * 16 + ozg_cuda_product_row(a, w, HOW),
+                  column = tile.j + warp % 4 * 32 + lane / 4;
 
 #pragma unroll
     for (int i = 0; i < 4; i++) { /* columns 8 i on */
@@ -125,10 +127,11 @@ OZG_DEVICE void ozg_cuda_mma_store(const int (&sums)[2][8][4], const ozg_cuda_pr
     }
 }
 
-OZG_KERNEL(ozg_cuda_product_mma, ozg_cuda_product_args, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_BLOCKS)
+OZG_DEVICE void ozg_cuda_mma_product(const ozg_cuda_product_args &a, int batch)
 {
     OZG_SHARED(uint8_t, shared);
-    const ozg_cuda_product_work w = ozg_cuda_product_work_of(a, OZG_CUDA_MMA_ROWS, OZG_CUDA_MMA_COLUMNS);
+    const ozg_cuda_product_work w =
+        ozg_cuda_product_work_of(a, batch, OZG_CUDA_MMA_ROWS, OZG_CUDA_MMA_COLUMNS);
 
     for (int number = (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
         ozg_cuda_mma_tile tile;
@@ -156,4 +159,14 @@ OZG_KERNEL(ozg_cuda_product_mma, ozg_cuda_product_args, OZG_CUDA_MMA_THREADS, OZ
             ozg_cuda_mma_store<OZG_CUDA_EXACT>(sums, a, w, tile, m);
         }
     }
+}
+
+OZG_KERNEL(ozg_cuda_product_mma, ozg_cuda_product_args, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_BLOCKS)
+{
+    ozg_cuda_mma_product(a, 0);
+}
+
+OZG_KERNEL(ozg_cuda_product_mma_batch, ozg_cuda_product_args, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_BLOCKS)
+{
+    ozg_cuda_mma_product(a, 1);
 }

@@ -68,16 +68,17 @@ OZG_DEVICE void ozg_cuda_wgmma_fetch_all(const ozg_cuda_product_args &a, const o
                                          ozg_cuda_wgmma_ring ring)
 {
     const int blocks = (int)((a.tile.count + OZG_CUDA_WGMMA_K - 1) / OZG_CUDA_WGMMA_K);
+    const int64_t first = ozg_cuda_product_line(a, w);
 
     for (int number = (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
         int plane, tile_i, tile_j;
 
         ozg_cuda_product_place(w, number, &plane, &tile_i, &tile_j);
         for (int pair = 0; pair < w.pairs; pair++) {
-            const int64_t line_a =
-                ozg_cuda_product_plane_a(w, plane, pair) * a.a.lines + (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS;
+            const int64_t line_a = ozg_cuda_product_plane_a(w, plane, pair) * a.a.lines +
+                                   (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS + first;
             const int64_t line_b = ozg_cuda_product_plane_b(w, plane, pair) * a.b.lines +
-                                   (int64_t)tile_j * OZG_CUDA_WGMMA_COLUMNS;
+                                   (int64_t)tile_j * OZG_CUDA_WGMMA_COLUMNS + first;
 
             for (int block = 0; block < blocks; block++)
                 ozg_cuda_wgmma_fetch(a, &ring, block * OZG_CUDA_WGMMA_K, line_a, line_b);
@@ -145,16 +146,17 @@ OZG_DEVICE void ozg_cuda_wgmma_multiply_all(const ozg_cuda_product_args &a, cons
     const int blocks = (int)((a.tile.count + OZG_CUDA_WGMMA_K - 1) / OZG_CUDA_WGMMA_K) * w.pairs;
 
     for (int number = (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
-        int sums[128], plane, tile_i, tile_j;
+        int sums[128], plane, tile_i, tile_j, how;
         int64_t row, column;
         ozg_cuda_reduce m;
 
         ozg_cuda_product_place(w, number, &plane, &tile_i, &tile_j);
         m = ozg_cuda_product_modulus(a, w, plane); /* here: it comes while there is something to do */
         ozg_cuda_wgmma_sums(sums, &ring, group, blocks);
-        row = (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS + lane % 4 * 16;
+        how = ozg_cuda_product_how(a, w, plane, m);
+        row = (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS + lane % 4 * 16 + ozg_cuda_product_row(a, w, how);
         column = (int64_t)tile_j * OZG_CUDA_WGMMA_COLUMNS + group * 64 + warp * 16 + lane / 4;
-        switch (ozg_cuda_product_how(a, w, plane, m)) {
+        switch (how) {
         case OZG_CUDA_DIRECT:
             ozg_cuda_wgmma_store<OZG_CUDA_DIRECT>(sums, a, w, plane, row, column, m);
             break;
@@ -170,16 +172,27 @@ OZG_DEVICE void ozg_cuda_wgmma_multiply_all(const ozg_cuda_product_args &a, cons
     }
 }
 
-OZG_KERNEL(ozg_cuda_product_wgmma, ozg_cuda_product_args, OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_BLOCKS)
+OZG_DEVICE void ozg_cuda_wgmma_product(const ozg_cuda_product_args &a, int batch)
 {
     OZG_SHARED(uint8_t, shared);
     const ozg_cuda_wgmma_ring ring = ozg_cuda_wgmma_ring_at(shared);
-    const ozg_cuda_product_work w = ozg_cuda_product_work_of(a, OZG_CUDA_WGMMA_ROWS, OZG_CUDA_WGMMA_COLUMNS);
+    const ozg_cuda_product_work w =
+        ozg_cuda_product_work_of(a, batch, OZG_CUDA_WGMMA_ROWS, OZG_CUDA_WGMMA_COLUMNS);
 
     if (threadIdx.x < 256)
         ozg_cuda_wgmma_multiply_all(a, w, ring);
     else if (threadIdx.x == 256)
         ozg_cuda_wgmma_fetch_all(a, w, ring);
+}
+
+OZG_KERNEL(ozg_cuda_product_wgmma, ozg_cuda_product_args, OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_BLOCKS)
+{
+    ozg_cuda_wgmma_product(a, 0);
+}
+
+OZG_KERNEL(ozg_cuda_product_wgmma_batch, ozg_cuda_product_args, OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_BLOCKS)
+{
+    ozg_cuda_wgmma_product(a, 1);
 }
 
 #endif

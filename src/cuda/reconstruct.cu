@@ -71,13 +71,13 @@ template <int SINGLE> OZG_DEVICE void reconstruct_large_joined(const ozg_cuda_re
         reconstruct<SINGLE, 0, 24, 13, 2>(a, table, memory);
 }
 
-OZG_KERNEL(ozg_cuda_reconstruct_small_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_SMALL)
+OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_SMALL)
 {
     reconstruct_small<0>(a);
 }
 
-OZG_KERNEL(ozg_cuda_reconstruct_small_d_joined, ozg_cuda_reconstruct_args, THREADS,
-           OZG_CUDA_RECONSTRUCT_JOINED)
+OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_d_joined, ozg_cuda_reconstruct_args, THREADS,
+                 OZG_CUDA_RECONSTRUCT_JOINED)
 {
     reconstruct_small_joined<0>(a);
 }
@@ -93,13 +93,13 @@ OZG_KERNEL(ozg_cuda_reconstruct_small_s_joined, ozg_cuda_reconstruct_args, THREA
     reconstruct_small_joined<1>(a);
 }
 
-OZG_KERNEL(ozg_cuda_reconstruct_large_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
+OZG_KERNEL_BATCH(ozg_cuda_reconstruct_large_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
 {
     reconstruct_large<0>(a);
 }
 
-OZG_KERNEL(ozg_cuda_reconstruct_large_d_joined, ozg_cuda_reconstruct_args, THREADS,
-           OZG_CUDA_RECONSTRUCT_LARGE)
+OZG_KERNEL_BATCH(ozg_cuda_reconstruct_large_d_joined, ozg_cuda_reconstruct_args, THREADS,
+                 OZG_CUDA_RECONSTRUCT_LARGE)
 {
     reconstruct_large_joined<0>(a);
 }
@@ -133,7 +133,7 @@ OZG_DEVICE int factors_of_line(const ozg_cuda_lines &l, int64_t i, int unit)
     return most != 0 && l.e[i] != OZG_E_NONE;
 }
 
-OZG_KERNEL(ozg_cuda_factors, ozg_cuda_factors_args, 256, 1)
+OZG_KERNEL_BATCH(ozg_cuda_factors, ozg_cuda_factors_args, 256, 1)
 {
     const int64_t blocks_a = (a.tile.rows + 255) / 256;
     const int of_a = blockIdx.x < blocks_a;

@@ -6,6 +6,7 @@
 #ifndef OZG_CUDA_RECONSTRUCT_CUH
 #define OZG_CUDA_RECONSTRUCT_CUH
 
+#include "cuda/batch.cuh"
 #include "cuda/bounds.cuh"
 #include "cuda/crt.cuh"
 #include "cuda/kernels.h"

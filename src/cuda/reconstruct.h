@@ -55,6 +55,18 @@ static inline const char *ozg_cuda_reconstruct_name(const ozg_scalars *s, int la
     return name[large != 0][ozg_cuda_reconstruct_joined(s) ? 4 + s->single : 2 * s->complex_ + s->single];
 }
 
+/* ozg_cuda_reconstruct_batch_name() - the same for a batch, of type 'd'. */
+static inline const char *ozg_cuda_reconstruct_batch_name(const ozg_scalars *s, int large)
+{
+    static const char *const name[2][3] = {
+        {"ozg_cuda_reconstruct_small_d_batch", "ozg_cuda_reconstruct_small_d_joined_batch",
+         "ozg_cuda_reconstruct_small_any_batch"},
+        {"ozg_cuda_reconstruct_large_d_batch", "ozg_cuda_reconstruct_large_d_joined_batch",
+         "ozg_cuda_reconstruct_large_any_batch"}};
+
+    return name[large != 0][!ozg_cuda_reconstruct_plain(s) ? 2 : ozg_cuda_reconstruct_joined(s)];
+}
+
 /*
  * ozg_cuda_reconstruct_blocks() - one wave of blocks of ozg_cuda_reconstruct_name(), fewer for a small tile.
  * Any number is right.

@@ -211,7 +211,8 @@ OZG_DEVICE void reconstruct_any(const ozg_cuda_reconstruct_args &a, const ozg_cu
     note_tested(a, tested, largest);
 }
 
-OZG_KERNEL(ozg_cuda_reconstruct_small_any, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
+OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_any, ozg_cuda_reconstruct_args, THREADS,
+                 OZG_CUDA_RECONSTRUCT_LARGE)
 {
     const ozg_cuda_table *table = table_of(a, 0);
 
@@ -219,7 +220,8 @@ OZG_KERNEL(ozg_cuda_reconstruct_small_any, ozg_cuda_reconstruct_args, THREADS, O
         reconstruct_any<2>(a, table);
 }
 
-OZG_KERNEL(ozg_cuda_reconstruct_large_any, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
+OZG_KERNEL_BATCH(ozg_cuda_reconstruct_large_any, ozg_cuda_reconstruct_args, THREADS,
+                 OZG_CUDA_RECONSTRUCT_LARGE)
 {
     const ozg_cuda_table *table = table_of(a, 1);
 

@@ -365,7 +365,7 @@ OZG_DEVICE void store_pair(const ozg_cuda_reconstruct_args &a, const tile &t, co
     if (!stays)
         return;
     const int64_t first = quad_index(a, t, z, r);
-    char *const to = (char *)a.c + first * (SINGLE ? 4 : 8);
+    char *const to = (char *)ozg_global(a.c) + first * (SINGLE ? 4 : 8);
 
     if (stays == 3 && !t.several && (uintptr_t)to % (SINGLE ? 8 : 16) == 0) {
         if (SINGLE)

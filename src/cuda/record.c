@@ -33,21 +33,27 @@ static size_t line_bytes(const ozg_cuda_places *p)
     return ozg_round_up(p->line_end - p->line[0], 64);
 }
 
-ozg_status ozg_cuda_record_open(ozg_context *ctx, const ozg_plan *plan)
+static ozg_status open_record(ozg_context *ctx, size_t bytes)
 {
-    ozg_cuda_places p;
     ozg_status status = OZG_E_NOMEM;
-    size_t bytes = LINES_AT;
 
     if (!ctx->cuda->run)
         ctx->cuda->run = calloc(1, sizeof *ctx->cuda->run);
     if (!ctx->cuda->run)
         return ozg_fail(ctx, OZG_E_NOMEM, "no memory for a report");
+    return ozg_cuda_record(ctx, bytes, &status) ? OZG_OK : status;
+}
+
+ozg_status ozg_cuda_record_open(ozg_context *ctx, const ozg_plan *plan)
+{
+    ozg_cuda_places p;
+    size_t bytes = LINES_AT;
+
     if (plan) {
         ozg_cuda_place(plan, &p);
         bytes += line_bytes(&p) + 8 * (size_t)(ozg_plan_apart(plan) ? plan->shape.m + plan->shape.n : 0);
     }
-    return ozg_cuda_record(ctx, bytes, &status) ? OZG_OK : status;
+    return open_record(ctx, bytes);
 }
 
 static unsigned char *record_of(const ozg_context *ctx)
@@ -82,13 +88,12 @@ static void set_norm_factors(const ozg_cuda_lines *l, uint64_t length)
     }
 }
 
-/* The lines of a side in the record. places: those of the workspace. */
-static ozg_lines recorded_lines(const ozg_context *ctx, const ozg_plan *plan, const ozg_cuda_places *places,
+/* The lines of a side in the record. places: those of the workspace, which would begin at base. */
+static ozg_lines recorded_lines(const ozg_plan *plan, const ozg_cuda_places *places, unsigned char *base,
                                 int side)
 {
     const ozg_view view = {NULL, 1, 1, plan->shape.type, 0, NULL};
-    const ozg_cuda_lines d =
-        ozg_cuda_lines_at(plan, places, record_of(ctx) + LINES_AT - places->line[0], side, &view);
+    const ozg_cuda_lines d = ozg_cuda_lines_at(plan, places, base, side, &view);
     ozg_lines l;
 
     memset(&l, 0, sizeof l);
@@ -143,9 +148,10 @@ static void set_times(ozg_report *r, ozg_context *ctx, const ozg_cuda_clock *clo
     r->seconds_repair = scale * spent[OZG_CUDA_REPAIR];
 }
 
-static ozg_status fill_product(ozg_context *ctx, const struct ozg_cuda_run_state *run, ozg_report *r)
+/* state, and where the workspace would begin, if its lines are where the record has them. */
+static ozg_status fill_product(ozg_context *ctx, const struct ozg_cuda_run_state *run,
+                               const ozg_cuda_state *state, unsigned char *base, ozg_report *r)
 {
-    const ozg_cuda_state *state = (const ozg_cuda_state *)(void *)record_of(ctx);
     const ozg_findings found = {state->tested, state->repaired, state->largest, state->largest_entry};
     const int fixed = !ozg_by_data(run->plan.shape.acc);
     ozg_lines a, b;
@@ -165,8 +171,8 @@ static ozg_status fill_product(ozg_context *ctx, const struct ozg_cuda_run_state
     memset(&a, 0, sizeof a);
     memset(&b, 0, sizeof b);
     if (fixed) {
-        a = recorded_lines(ctx, &run->plan, &run->places, 0);
-        b = recorded_lines(ctx, &run->plan, &run->places, 1);
+        a = recorded_lines(&run->plan, &run->places, base, 0);
+        b = recorded_lines(&run->plan, &run->places, base, 1);
     }
     ozg_report_product(r, &run->plan, &run->data, &a, &b, &found);
     set_times(r, ctx, &run->clock);
@@ -226,10 +232,58 @@ ozg_status ozg_cuda_record_finish(ozg_context *ctx, ozg_report *report)
         ozg_report_scaled(report, ctx, &run->plan.shape, run->rounds, state->largest_entry, run->reason);
     } else {
         ozg_report_nothing(report, ctx, "");
-        status = fill_product(ctx, run, report);
+        status = fill_product(ctx, run, state, record_of(ctx) + LINES_AT - run->places.line[0], report);
     }
     report->reserved[0] = run->serial; /* a graph may be launched again, and the report asked for again */
     return status;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------ */
+
+/* Of a product the record has the beginning of what is known of it: the state, and the lines if needed. */
+static size_t batch_record_bytes(const ozg_plan *plan, const ozg_cuda_places *p)
+{
+    return ozg_round_up(ozg_by_data(plan->shape.acc) ? sizeof(ozg_cuda_state) : p->line_end, 64);
+}
+
+ozg_status ozg_cuda_record_open_batch(ozg_context *ctx, const ozg_plan *plan, int64_t products)
+{
+    ozg_cuda_places p;
+    ozg_status status;
+
+    ozg_cuda_place(plan, &p);
+    status = open_record(ctx, (size_t)products * batch_record_bytes(plan, &p));
+    if (!status)
+        ctx->cuda->run->serial++; /* the record is no longer that of an earlier report */
+    return status;
+}
+
+ozg_status ozg_cuda_record_batch(ozg_cuda_job *job, const ozg_data *data, ozg_report *report, int first)
+{
+    const size_t each = batch_record_bytes(&job->plan, &job->places);
+    struct ozg_cuda_run_state run;
+    unsigned char *at = record_of(job->ctx);
+
+    if (!job->status)
+        job->status = ozg_cuda_mark(job->ctx, OZG_CUDA_END);
+    if (!job->status)
+        job->status = ozg_cuda_download(job->ctx, at, each, job->base, (size_t)job->request.batch.known, each,
+                                        job->products);
+    memset(&run, 0, sizeof run);
+    run.plan = job->plan;
+    run.places = job->places;
+    run.data = *data;
+    run.clock = job->clock;
+    for (int q = 0; !job->status && q < job->products; q++, at += each) {
+        ozg_report one;
+
+        ozg_report_nothing(&one, job->ctx, "");
+        job->status = fill_product(job->ctx, &run, (const ozg_cuda_state *)(void *)at, at, &one);
+        if (!job->status)
+            ozg_report_add(report, &one, first && q == 0);
+        run.clock.marks = 0; /* the times are those of all */
+    }
+    return job->status;
 }
 
 /* ---- decisions and predictions ------------------------------------------------------------------ */
@@ -290,8 +344,8 @@ ozg_status ozg_cuda_record_predict(ozg_cuda_job *job, const ozg_data *data, int 
         fetch_index(job);
     if (ozg_cuda_record_state(job, &state))
         return job->status;
-    a = recorded_lines(job->ctx, &job->plan, &job->places, 0);
-    b = recorded_lines(job->ctx, &job->plan, &job->places, 1);
+    a = recorded_lines(&job->plan, &job->places, record_of(job->ctx) + LINES_AT - job->places.line[0], 0);
+    b = recorded_lines(&job->plan, &job->places, record_of(job->ctx) + LINES_AT - job->places.line[0], 1);
     if (job->parts > 1) {
         memory = malloc(32 * (size_t)(range->rows + range->columns));
         if (!memory)

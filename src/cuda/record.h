@@ -42,6 +42,13 @@ void ozg_cuda_record_scaled(ozg_cuda_job *job, const ozg_data *data, ozg_report 
 /* ozg_cuda_record_finish() - waits, and fills the report if it is still to be filled. */
 ozg_status ozg_cuda_record_finish(ozg_context *ctx, ozg_report *report);
 
+/*
+ * ozg_cuda_record_open_batch() - as ozg_cuda_record_open(), for so many products. ozg_cuda_record_batch() -
+ * waits, and adds the reports of the products of a job to a sum; first: it begins with them.
+ */
+ozg_status ozg_cuda_record_open_batch(ozg_context *ctx, const ozg_plan *plan, int64_t products);
+ozg_status ozg_cuda_record_batch(ozg_cuda_job *job, const ozg_data *data, ozg_report *report, int first);
+
 /* ozg_cuda_record_predict() - waits, and adds the bound of a part that was measured. */
 ozg_status ozg_cuda_record_predict(ozg_cuda_job *job, const ozg_data *data, int part, ozg_report *report,
                                    double *products);

@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cuda/batch.cuh"
 #include "cuda/crt.cuh"
 #include "cuda/fixup.h"
 #include "cuda/table.h"
@@ -442,7 +443,7 @@ OZG_DEVICE void repair_batch(const ozg_cuda_reconstruct_args *a, repair_memory *
  * Every warp takes batches until there are none. With n batches and w warps, the last number that is given is
  * n + w - 1: whoever gets it knows that all others have read what they need of the state.
  */
-OZG_KERNEL(ozg_cuda_repair, ozg_cuda_reconstruct_args, OZG_CUDA_REPAIR_THREADS, OZG_CUDA_REPAIR_BLOCKS)
+OZG_KERNEL_BATCH(ozg_cuda_repair, ozg_cuda_reconstruct_args, OZG_CUDA_REPAIR_THREADS, OZG_CUDA_REPAIR_BLOCKS)
 {
     __shared__ repair_memory memory[OZG_CUDA_REPAIR_THREADS / OZG_CUDA_WARP];
     const uint32_t failed = a.state->failed, warps = gridDim.x * (blockDim.x / OZG_CUDA_WARP);

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cuda/batch.cuh"
 #include "cuda/number.cuh"
 #include "cuda/scale.h"
 
@@ -18,10 +19,26 @@ OZG_KERNEL(ozg_cuda_begin, ozg_cuda_begin_args, 256, 4)
     const int64_t all = (int64_t)gridDim.x * blockDim.x,
                   first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 
+    const int64_t by = blockIdx.y * a.known;
+    uint64_t *zero = ozg_cuda_moved(a.zero, by);
+
     for (int64_t i = first; i < a.words; i += all)
-        a.zero[i] = 0;
+        zero[i] = 0;
     if (first == 0)
-        *a.state = a.initial;
+        *ozg_cuda_moved(a.state, by) = a.initial;
+}
+
+OZG_KERNEL(ozg_cuda_matrices, ozg_cuda_matrices_args, OZG_CUDA_MATRICES, 1)
+{
+    const int q = (int)threadIdx.x;
+
+    if (q < a.count) {
+        ozg_cuda_state *state = ozg_cuda_moved(a.state, q * a.known);
+
+        state->a = a.matrix[q].a;
+        state->b = a.matrix[q].b;
+        state->c = a.matrix[q].c;
+    }
 }
 
 /* ---- what is collected --------------------------------------------------------------------------- */
@@ -304,7 +321,7 @@ OZG_DEVICE void collect_type(const ozg_cuda_scale_args &a, M *of_single, N *of_d
 
 /* ---- kernels ------------------------------------------------------------------------------------ */
 
-OZG_KERNEL(ozg_cuda_scale, ozg_cuda_scale_args, OZG_CUDA_SCALE_THREADS, OZG_CUDA_SCALE_RESIDENT)
+OZG_KERNEL_BATCH(ozg_cuda_scale, ozg_cuda_scale_args, OZG_CUDA_SCALE_THREADS, OZG_CUDA_SCALE_RESIDENT)
 {
     __shared__ uint64_t shared[WARPS * MOST_LINES];
 
@@ -325,7 +342,7 @@ OZG_DEVICE void store_exponents(const ozg_cuda_lines &l, uint64_t *specials)
     }
 }
 
-OZG_KERNEL(ozg_cuda_norms, ozg_cuda_scale_args, OZG_CUDA_SCALE_THREADS, OZG_CUDA_NORMS_RESIDENT)
+OZG_KERNEL_BATCH(ozg_cuda_norms, ozg_cuda_scale_args, OZG_CUDA_SCALE_THREADS, OZG_CUDA_NORMS_RESIDENT)
 {
     __shared__ scale_norms shared[WARPS * MOST_LINES];
 

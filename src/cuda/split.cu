@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cuda/batch.cuh"
 #include "cuda/split_quads.cuh"
 #include "cuda/table.h"
 
@@ -78,7 +79,7 @@ OZG_DEVICE split_line find_line(const ozg_cuda_split_args &a, const ozg_cuda_spl
     t.stored = (uint32_t)stored;
     t.x = (const char *)l.view.x +
           ((stored * l.view.line_stride + a.tile.p0 * v.step) << ((single ? 2 : 3) + complex_));
-    t.out = side.planes.base + at * side.planes.pitch;
+    t.out = ozg_global(side.planes.base) + at * side.planes.pitch;
     t.from = OZG_CUDA_UNIT - s.d;
     /* ozg_ceilings() makes 1 of all that is not 0 in lines that take no part */
     t.from_floor = OZG_CUDA_UNIT - bits + (s.e == OZG_E_NONE ? 1 << 20 : s.e);
@@ -322,7 +323,7 @@ OZG_DEVICE void split_all(const ozg_cuda_split_args &a, const split_work *work,
     }
 }
 
-OZG_KERNEL(ozg_cuda_split, ozg_cuda_split_args, OZG_CUDA_SPLIT_THREADS, OZG_CUDA_SPLIT_RESIDENT)
+OZG_KERNEL_BATCH(ozg_cuda_split, ozg_cuda_split_args, OZG_CUDA_SPLIT_THREADS, OZG_CUDA_SPLIT_RESIDENT)
 {
     OZG_SHARED(ozg_cuda_split_modulus, table);
     __shared__ split_work work[2];

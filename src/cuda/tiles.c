@@ -29,7 +29,7 @@ static void split(const walk *w)
 {
     ozg_cuda_job *job = w->job;
     const ozg_cuda_tile *t = &w->tile;
-    const int multiprocessors = job->ctx->cuda->multiprocessors;
+    const int multiprocessors = ozg_cuda_job_share(job);
     ozg_cuda_split_args args;
 
     memset(&args, 0, sizeof args);
@@ -53,8 +53,8 @@ static void split(const walk *w)
     else
         args.side[1].lines.view.x = NULL;
     if (w->split_a || w->split_b)
-        ozg_cuda_job_launch(job, "ozg_cuda_split", args.blocks_a + args.blocks_b, OZG_CUDA_SPLIT_THREADS,
-                            ozg_cuda_split_shared(), &args);
+        ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_split"), args.blocks_a + args.blocks_b,
+                            OZG_CUDA_SPLIT_THREADS, ozg_cuda_split_shared(), &args);
     ozg_cuda_job_mark(job, OZG_CUDA_SPLIT);
 }
 
@@ -75,7 +75,7 @@ static void factors(const walk *w)
     args.b = job->b;
     args.rows = w->new_a;
     args.columns = w->new_b;
-    ozg_cuda_job_launch(job, "ozg_cuda_factors",
+    ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_factors"),
                         (int)(ozg_cuda_tiles(t->rows, 256) + ozg_cuda_tiles(t->columns, 256)), 256, 0, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_SPLIT);
 }
@@ -110,13 +110,13 @@ static void product(const walk *w)
     args.tables = cuda->tables;
     args.ceilings = w->ceilings;
     blocks = ozg_cuda_product_blocks(cuda->wgmma, t->rows, t->columns, sums(job, t->part, w->ceilings),
-                                     cuda->multiprocessors);
+                                     ozg_cuda_job_share(job));
     if (cuda->wgmma)
-        ozg_cuda_job_launch(job, "ozg_cuda_product_wgmma", blocks, OZG_CUDA_WGMMA_THREADS,
-                            OZG_CUDA_WGMMA_SHARED, &args);
+        ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_product_wgmma"), blocks,
+                            OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_SHARED, &args);
     else
-        ozg_cuda_job_launch(job, "ozg_cuda_product_mma", blocks, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_SHARED,
-                            &args);
+        ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_product_mma"), blocks, OZG_CUDA_MMA_THREADS,
+                            OZG_CUDA_MMA_SHARED, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_PRODUCT);
 }
 
@@ -138,7 +138,7 @@ static void reconstruct(const walk *w)
 {
     ozg_cuda_job *job = w->job;
     const ozg_cuda_tile *t = &w->tile;
-    const int n = words(job, t->part);
+    const int n = words(job, t->part), multiprocessors = ozg_cuda_job_share(job);
     ozg_cuda_reconstruct_args args;
 
     memset(&args, 0, sizeof args);
@@ -157,14 +157,16 @@ static void reconstruct(const walk *w)
     args.fp64 = fast_fp64(job->ctx->cuda->capability);
     for (int large = 0; large < 2; large++)
         if (n == 0 || large == (n > 2)) /* the other one returns at once */
-            ozg_cuda_job_launch(job, ozg_cuda_reconstruct_name(&job->scalars, large),
-                                ozg_cuda_reconstruct_blocks(&job->scalars, large, t->rows, t->columns,
-                                                            job->ctx->cuda->multiprocessors),
-                                OZG_CUDA_RECONSTRUCT_THREADS, 0, &args);
+            ozg_cuda_job_launch(
+                job,
+                job->products ? ozg_cuda_reconstruct_batch_name(&job->scalars, large)
+                              : ozg_cuda_reconstruct_name(&job->scalars, large),
+                ozg_cuda_reconstruct_blocks(&job->scalars, large, t->rows, t->columns, multiprocessors),
+                OZG_CUDA_RECONSTRUCT_THREADS, 0, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_RECONSTRUCT);
     if (!ozg_by_data(job->plan.shape.acc))
         return;
-    ozg_cuda_job_launch(job, "ozg_cuda_repair", ozg_cuda_repair_blocks(job->ctx->cuda->multiprocessors),
+    ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_repair"), ozg_cuda_repair_blocks(multiprocessors),
                         OZG_CUDA_REPAIR_THREADS, 0, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_REPAIR);
 }
@@ -180,8 +182,8 @@ static void raise_ceilings(const walk *w)
     args.a = job->a;
     args.b = job->b;
     args.in = job->sums;
-    ozg_cuda_job_launch(job, "ozg_cuda_raise",
-                        ozg_cuda_raise_blocks(w->tile.rows, w->tile.columns, job->ctx->cuda->multiprocessors),
+    ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_raise"),
+                        ozg_cuda_raise_blocks(w->tile.rows, w->tile.columns, ozg_cuda_job_share(job)),
                         OZG_CUDA_RAISE_THREADS, 0, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
 }

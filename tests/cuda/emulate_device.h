@@ -53,6 +53,22 @@ typedef struct ozg_emulated_kernel {
     }                                                                                                        \
     static void name(const args &a)
 
+template <typename T> OZG_DEVICE T *ozg_global(T *x)
+{
+    return x;
+}
+
+#define OZG_KERNEL_BATCH(name, args, threads, blocks)                                                        \
+    static void name(const args &a);                                                                         \
+    OZG_KERNEL(name##_batch, args, threads, blocks)                                                          \
+    {                                                                                                        \
+        __shared__ args product;                                                                             \
+                                                                                                             \
+        ozg_cuda_to_product(product, a);                                                                     \
+        name(product);                                                                                       \
+    }                                                                                                        \
+    OZG_KERNEL(name, args, threads, blocks)
+
 struct uint3 {
     unsigned x, y, z;
 };

@@ -323,4 +323,64 @@ static void product_free(product *g)
     free(g->c);
 }
 
+/* ---- batches ------------------------------------------------------------------------------------ */
+
+/*
+ * Products of type 'd' and one shape, of all families in turn. Matrices of one kind lie in one piece of
+ * memory, some elements between them; place[q] is that of C of product q: by strides q.
+ */
+typedef struct batch {
+    int count;
+    product like;
+    double *a, *b, *c;
+    int64_t stride_a, stride_b, stride_c; /* elements; A and B: 0 if all have one */
+    size_t bytes_a, bytes_b, bytes_c;
+    int64_t *place;
+} batch;
+
+static inline double *batch_memory(int64_t stride, int count, size_t bytes_each, size_t *bytes)
+{
+    *bytes = (size_t)(count - 1) * (size_t)stride * 8 + bytes_each;
+    return junk(*bytes);
+}
+
+/* shared: 1 one A for all, 2 one B. scattered: C in another order. */
+static inline void batch_make(batch *z, const product *like, int count, int shared, int scattered,
+                              uint64_t seed)
+{
+    z->count = count;
+    z->place = malloc((size_t)count * sizeof *z->place);
+    for (int q = 0; q < count; q++) {
+        product g = *like;
+
+        g.family = (enum family)((like->family + q) % FAMILIES);
+        product_make(&g, seed + (uint64_t)q);
+        if (q == 0) {
+            z->like = g;
+            z->stride_a = shared & 1 ? 0 : (int64_t)(g.bytes_a / 8) + 3;
+            z->stride_b = shared & 2 ? 0 : (int64_t)(g.bytes_b / 8) + 1;
+            z->stride_c = (int64_t)(g.bytes_c / 8) + 2;
+            z->a = batch_memory(z->stride_a, count, g.bytes_a, &z->bytes_a);
+            z->b = batch_memory(z->stride_b, count, g.bytes_b, &z->bytes_b);
+            z->c = batch_memory(z->stride_c, count, g.bytes_c, &z->bytes_c);
+        }
+        z->place[q] = scattered ? count - 1 - q : q;
+        if (q == 0 || z->stride_a)
+            memcpy(z->a + q * z->stride_a, g.a, g.bytes_a);
+        if (q == 0 || z->stride_b)
+            memcpy(z->b + q * z->stride_b, g.b, g.bytes_b);
+        memcpy(z->c + z->place[q] * z->stride_c, g.c, g.bytes_c);
+        product_free(&g);
+    }
+    z->like.a = z->like.b = z->like.c = NULL;
+}
+
+static inline void batch_free(batch *z)
+{
+    free(z->a);
+    free(z->b);
+    free(z->c);
+    free(z->place);
+}
+
 #endif

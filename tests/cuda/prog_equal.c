@@ -483,6 +483,8 @@ static void group_long(void)
                 check(make(types[t], 2, 3, k[q], accuracy(types[t], a), UNIFORM), 0);
 }
 
+#include "equal_batch.h" /* group_batches(), by the functions above */
+
 static void group_big(void)
 {
     static const int64_t shape[][3] = {{2048, 2048, 2048}, {1531, 2047, 517},  {2048, 64, 1999},
@@ -507,9 +509,11 @@ static void group_big(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},   {"transposes", group_transposes}, {"moduli", group_moduli},
-              {"shapes", group_shapes}, {"scalars", group_scalars},       {"families", group_families},
-              {"apart", group_apart},   {"memory", group_memory},         {"long", group_long},
+} groups[] = {{"types", group_types},     {"transposes", group_transposes},
+              {"moduli", group_moduli},   {"shapes", group_shapes},
+              {"scalars", group_scalars}, {"families", group_families},
+              {"apart", group_apart},     {"memory", group_memory},
+              {"long", group_long},       {"batches", group_batches},
               {"big", group_big}};
 
 /* ---- the program -------------------------------------------------------------------------------- */

@@ -13,24 +13,16 @@
 #include "cuda/kernels.h"
 #include "cuda/table.h"
 
-/* The residue mod m_l of a component, up to a few multiples of m_l: |r| <= 384. */
-OZG_DEVICE int ozg_cuda_crt_residue(const ozg_cuda_residues *in, int nmod, int l, int component, int complex_,
-                                    int64_t at)
+/* The residue of a plane at an entry. */
+OZG_DEVICE int ozg_cuda_crt_residue(const ozg_cuda_residues *in, int plane, int64_t at)
 {
-    const int64_t plane = in->columns * in->ld;
-    const int8_t *p = (const int8_t *)in->base + l * plane + at;
-
-    if (!complex_)
-        return p[0];
-    if (component == 0)
-        return p[0] - p[nmod * plane];
-    return p[2 * nmod * plane] - p[nmod * plane] - p[0];
+    return ((const int8_t *)in->base)[plane * in->columns * in->ld + at];
 }
 
-/* Digit i of modulus l. */
-OZG_DEVICE int ozg_cuda_crt_digit(const ozg_cuda_weights *w, int i, int l)
+/* Digit i of a plane, for component 0 (Re) or 1 (Im). */
+OZG_DEVICE int ozg_cuda_crt_digit(const ozg_cuda_weights *w, int component, int i, int plane)
 {
-    return (int16_t)(w->digit[i][l / 4][l / 2 % 2] >> 16 * (l % 2));
+    return (int16_t)(w->digit[component][i][plane / 4][plane / 2 % 2] >> 16 * (plane % 2));
 }
 
 /*
@@ -38,7 +30,7 @@ OZG_DEVICE int ozg_cuda_crt_digit(const ozg_cuda_weights *w, int i, int l)
  * complement of t->nword words.
  */
 OZG_DEVICE void ozg_cuda_crt_entry(const ozg_cuda_table *t, const ozg_cuda_residues *in, int component,
-                                   int complex_, int64_t i, int64_t j, uint64_t *words)
+                                   int64_t i, int64_t j, uint64_t *words)
 {
     const ozg_cuda_weights *w = &t->weights;
     int carry = 0, q = 0;
@@ -49,9 +41,9 @@ OZG_DEVICE void ozg_cuda_crt_entry(const ozg_cuda_table *t, const ozg_cuda_resid
         const int row = d < 0 ? -1 - d : 2 + d;
         int sum = 0;
 
-        for (int l = 0; l < t->nmod; l++)
-            sum += ozg_cuda_crt_residue(in, t->nmod, l, component, complex_, j * in->ld + i) *
-                   ozg_cuda_crt_digit(w, row, l);
+        for (int plane = 0; plane < t->planes; plane++)
+            sum += ozg_cuda_crt_residue(in, plane, j * in->ld + i) *
+                   ozg_cuda_crt_digit(w, component, row, plane);
         if (d == -2)
             q = sum >> 16;
         else if (d == -1)

@@ -150,7 +150,7 @@ OZG_DEVICE void ozg_cuda_wgmma_multiply_all(const ozg_cuda_product_args &a, cons
         ozg_cuda_reduce m;
 
         ozg_cuda_product_place(w, number, &plane, &tile_i, &tile_j);
-        m = ozg_cuda_product_modulus(a, w, plane); /* here: it comes while there is something to do */
+        m = ozg_cuda_product_modulus(w, plane); /* here: it comes while there is something to do */
         ozg_cuda_wgmma_sums(sums, &ring, group, blocks);
         row = (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS + lane % 4 * 16;
         column = (int64_t)tile_j * OZG_CUDA_WGMMA_COLUMNS + group * 64 + warp * 16 + lane / 4;

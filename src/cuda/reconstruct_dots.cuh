@@ -3,7 +3,7 @@
  * complex.
  *
  * Two steps, by a warp for one column after the other. First a thread has R rows, one behind the other:
- * bytes of four planes become words of four moduli each, and dp2a multiplies them by two digits at a time
+ * bytes of four planes become words of four residues each, and dp2a multiplies them by two digits at a time
  * (reconstruct_table.h). Then, by way of shared memory, it has R rows 32 apart, so that all that has to do
  * with lines and with C is side by side.
  *
@@ -41,69 +41,42 @@ template <int R> OZG_DEVICE void transpose(const uint32_t (&v)[4], uint32_t (&x)
 /* The digits in shared memory: two words a group, groups rounded up to whole pairs. */
 #define PAIRS(g) (((g) + 1) / 2)
 
-template <int G> OZG_DEVICE void load_digits(const uint4 *digits, int i, uint32_t (&k)[4 * PAIRS(G)])
+/* sum[r] = one digit of all planes times the residues of row r */
+template <int G, int R>
+OZG_DEVICE void dots(const uint4 (&digits)[PAIRS(G)], const uint32_t (&x)[G][R], int (&sum)[R])
 {
 #pragma unroll
+    for (int r = 0; r < R; r++)
+        sum[r] = 0;
+#pragma unroll
     for (int p = 0; p < PAIRS(G); p++) {
-        const uint4 four = digits[i * PAIRS(G) + p];
+        const uint4 k = digits[p];
+        const int last = 2 * p + 1 < G ? 2 * p + 1 : 2 * p;
 
-        k[4 * p] = four.x;
-        k[4 * p + 1] = four.y;
-        k[4 * p + 2] = four.z;
-        k[4 * p + 3] = four.w;
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            sum[r] = ozg_dp2a_lo_ss(k.x, x[2 * p][r], sum[r]);
+            sum[r] = ozg_dp2a_hi_ss(k.y, x[2 * p][r], sum[r]);
+            if (last > 2 * p) {
+                sum[r] = ozg_dp2a_lo_ss(k.z, x[last][r], sum[r]);
+                sum[r] = ozg_dp2a_hi_ss(k.w, x[last][r], sum[r]);
+            }
+        }
     }
 }
 
-/* sum + the digits k times the residues of a row */
+/* All residues of R rows, of at most 4 G planes. at: those of plane 0. */
 template <int G, int R>
-OZG_DEVICE int dot(const uint32_t (&k)[4 * PAIRS(G)], const uint32_t (&x)[G][R], int r, int sum)
+OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, int planes, uint32_t (&x)[G][R])
 {
 #pragma unroll
     for (int g = 0; g < G; g++) {
-        sum = ozg_dp2a_lo_ss(k[2 * g], x[g][r], sum);
-        sum = ozg_dp2a_hi_ss(k[2 * g + 1], x[g][r], sum);
-    }
-    return sum;
-}
-
-/*
- * What a row's sums of the planes of all products make of a component: P0; Re = P0 - P1, Im = P2 - P0 - P1.
- */
-template <int COMPLEX> OZG_DEVICE void combine(const int (&p)[1 + 2 * COMPLEX], int (&out)[1 + COMPLEX])
-{
-    out[0] = COMPLEX ? p[0] - p[COMPLEX] : p[0];
-    if (COMPLEX)
-        out[COMPLEX] = p[2 * COMPLEX] - p[0] - p[COMPLEX];
-}
-
-template <int COMPLEX, int G, int R>
-OZG_DEVICE void dots(const uint32_t (&k)[4 * PAIRS(G)], const uint32_t (&x)[1 + 2 * COMPLEX][G][R], int r,
-                     int (&out)[1 + COMPLEX])
-{
-    int p[1 + 2 * COMPLEX];
+        uint32_t v[4];
 
 #pragma unroll
-    for (int q = 0; q < 1 + 2 * COMPLEX; q++)
-        p[q] = dot<G, R>(k, x[q], r, 0);
-    combine<COMPLEX>(p, out);
-}
-
-/* All residues of R rows. at: those of plane 0. */
-template <int COMPLEX, int G, int R>
-OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, int nmod,
-                              uint32_t (&x)[1 + 2 * COMPLEX][G][R])
-{
-#pragma unroll
-    for (int q = 0; q < 1 + 2 * COMPLEX; q++) {
-#pragma unroll
-        for (int g = 0; g < G; g++) {
-            uint32_t v[4];
-
-#pragma unroll
-            for (int l = 0; l < 4; l++)
-                v[l] = 4 * g + l < nmod ? load_rows<R>(at + (q * nmod + 4 * g + l) * plane) : 0;
-            transpose<R>(v, x[q][g]);
-        }
+        for (int l = 0; l < 4; l++)
+            v[l] = 4 * g + l < planes ? load_rows<R>(at + (4 * g + l) * plane) : 0;
+        transpose<R>(v, x[g]);
     }
 }
 
@@ -113,9 +86,9 @@ OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, int nmod,
  */
 #define SLOTS(r) (32 + 16 / (r) * ((r) > 1))
 
-/* Shared memory of a block: L digits of at most 4 G moduli, R rows a thread, N words of each component. */
+/* Shared memory of a block: L digits of at most 4 G planes, R rows a thread, N words of each component. */
 template <int COMPLEX, int L, int G, int R> struct alignas(16) shared_memory {
-    uint4 digits[(2 + L) * PAIRS(G)];
+    uint4 digits[1 + COMPLEX][2 + L][PAIRS(G)];
     int product[L];
     ozg_cuda_line row[R * THREADS]; /* of the strip */
     ozg_cuda_line column[THREADS];  /* of each thread */
@@ -132,61 +105,48 @@ template <int L> OZG_DEVICE uint64_t last_word(uint64_t bits, int high)
     return L % 4 == 3 ? bits | (uint64_t)(uint32_t)(int32_t)(int16_t)high << 32 : bits;
 }
 
-/* The quotients, negated: product is that of -M. */
+/* The quotients of a component, negated: product is that of -M. */
 template <int COMPLEX, int L, int G, int R>
-OZG_DEVICE void quotients(const shared_memory<COMPLEX, L, G, R> *m,
-                          const uint32_t (&x)[1 + 2 * COMPLEX][G][R], int (&quotient)[R][1 + COMPLEX])
+OZG_DEVICE void quotients(const shared_memory<COMPLEX, L, G, R> *m, int c, const uint32_t (&x)[G][R],
+                          int (&quotient)[R])
 {
-    uint32_t k[4 * PAIRS(G)];
-    int sum[1 + COMPLEX];
+    int low[R];
 
-    load_digits<G>(m->digits, 0, k);
+    dots<G, R>(m->digits[c][0], x, quotient);
+    if (COMPLEX) /* two or three planes for a residue: one digit is not enough */
+        dots<G, R>(m->digits[c][1], x, low);
 #pragma unroll
     for (int r = 0; r < R; r++)
-        dots<COMPLEX, G, R>(k, x, r, quotient[r]);
-    if (COMPLEX) /* three residues: one digit is not enough */
-        load_digits<G>(m->digits, 1, k);
-#pragma unroll
-    for (int r = 0; r < R; r++) {
-        if (COMPLEX)
-            dots<COMPLEX, G, R>(k, x, r, sum);
-#pragma unroll
-        for (int c = 0; c <= COMPLEX; c++)
-            quotient[r][c] = (quotient[r][c] + (COMPLEX ? sum[c] >> 16 : 0) + 32768) >> 16;
-    }
+        quotient[r] = (quotient[r] + (COMPLEX ? low[r] >> 16 : 0) + 32768) >> 16;
 }
 
-/* c^ of R rows: L digits, in words to shared memory. */
+/* A component of c^ of R rows: L digits, in words to shared memory. */
 template <int COMPLEX, int L, int G, int R>
-OZG_DEVICE void crt(shared_memory<COMPLEX, L, G, R> *m, const uint32_t (&x)[1 + 2 * COMPLEX][G][R])
+OZG_DEVICE void crt(shared_memory<COMPLEX, L, G, R> *m, int c, const uint32_t (&x)[G][R])
 {
-    uint64_t *const to = &m->word[threadIdx.x / 32][0][0][threadIdx.x % 32], word[R][1 + COMPLEX];
-    uint32_t k[4 * PAIRS(G)];
-    int quotient[R][1 + COMPLEX], carry[R][1 + COMPLEX], low[R][1 + COMPLEX], sum[1 + COMPLEX];
+    uint64_t *const to = &m->word[threadIdx.x / 32][c][0][threadIdx.x % 32];
+    uint64_t word[R];
+    int quotient[R], carry[R], low[R], sum[R];
 
-    quotients<COMPLEX, L, G, R>(m, x, quotient);
+    quotients<COMPLEX, L, G, R>(m, c, x, quotient);
 #pragma unroll
     for (int i = 0; i < L; i++) {
-        load_digits<G>(m->digits, 2 + i, k);
+        dots<G, R>(m->digits[c][2 + i], x, sum);
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            dots<COMPLEX, G, R>(k, x, r, sum);
-#pragma unroll
-            for (int c = 0; c <= COMPLEX; c++) {
-                const int v = (i ? carry[r][c] : 0) + sum[c] + quotient[r][c] * m->product[i];
+            const int v = (i ? carry[r] : 0) + sum[r] + quotient[r] * m->product[i];
 
-                carry[r][c] = v >> 16;
-                if (i % 2 == 0)
-                    low[r][c] = v;
-                if (i % 4 == 1)
-                    word[r][c] = __byte_perm((uint32_t)low[r][c], (uint32_t)v, 0x5410);
-                if (i % 4 == 3)
-                    word[r][c] |= (uint64_t)__byte_perm((uint32_t)low[r][c], (uint32_t)v, 0x5410) << 32;
-                if (i == L - 1)
-                    word[r][c] = last_word<L>(word[r][c], v);
-                if (i == L - 1 || i % 4 == 3)
-                    to[((c * ((L + 3) / 4) + i / 4) * R + r) * SLOTS(R)] = word[r][c];
-            }
+            carry[r] = v >> 16;
+            if (i % 2 == 0)
+                low[r] = v;
+            if (i % 4 == 1)
+                word[r] = __byte_perm((uint32_t)low[r], (uint32_t)v, 0x5410);
+            if (i % 4 == 3)
+                word[r] |= (uint64_t)__byte_perm((uint32_t)low[r], (uint32_t)v, 0x5410) << 32;
+            if (i == L - 1)
+                word[r] = last_word<L>(word[r], v);
+            if (i == L - 1 || i % 4 == 3)
+                to[(i / 4 * R + r) * SLOTS(R)] = word[r];
         }
     }
 }
@@ -200,18 +160,20 @@ typedef struct strip {
 
 /* c^ of the thread's rows in its column to shared memory. */
 template <int COMPLEX, int L, int G, int R>
-OZG_DEVICE void crt_of_rows(const ozg_cuda_reconstruct_args &a, const strip &s, int nmod,
+OZG_DEVICE void crt_of_rows(const ozg_cuda_reconstruct_args &a, const strip &s, int planes,
                             shared_memory<COMPLEX, L, G, R> *m)
 {
     const tile &t = m->t;
     const int i = s.i + (int)(threadIdx.x & (t.lines - 1)) * R, j = s.first + (int)(threadIdx.x / t.lines);
-    uint32_t x[1 + 2 * COMPLEX][G][R];
+    uint32_t x[G][R];
 
     if (i >= t.rows || j >= s.end)
         return;
-    load_residues<COMPLEX, G, R>(a.in.base + j * a.in.ld + i, a.in.columns * a.in.ld, nmod, x);
+    load_residues<G, R>(a.in.base + j * a.in.ld + i, a.in.columns * a.in.ld, planes, x);
     m->column[threadIdx.x] = line_of(a.b, stored(t, a.b, t.j0 + j), &a.request);
-    crt<COMPLEX, L, G, R>(m, x);
+#pragma unroll
+    for (int c = 0; c <= COMPLEX; c++)
+        crt<COMPLEX, L, G, R>(m, c, x);
 }
 
 /* Of entry `number` of the warp. Adds to *tested and *largest; returns whether it fails. */
@@ -260,10 +222,10 @@ OZG_DEVICE void fill_shared(const ozg_cuda_reconstruct_args &a, const ozg_cuda_w
 {
     const ozg_cuda_tests tests = ozg_cuda_tests_of(&a.request, a.factor);
 
-    for (int q = threadIdx.x; q < (2 + L) * 4 * PAIRS(G); q += THREADS) {
-        const int i = q / (4 * PAIRS(G)), g = q % (4 * PAIRS(G)) / 2;
+    for (int q = threadIdx.x; q < (1 + COMPLEX) * (2 + L) * 4 * PAIRS(G); q += THREADS) {
+        const int row = q / (4 * PAIRS(G)), g = q % (4 * PAIRS(G)) / 2;
 
-        ((uint32_t *)m->digits)[q] = g < G ? w->digit[i][g][q % 2] : 0;
+        ((uint32_t *)m->digits)[q] = g < G ? w->digit[row / (2 + L)][row % (2 + L)][g][q % 2] : 0;
     }
     for (int q = threadIdx.x; q < L; q += THREADS)
         m->product[q] = w->product[q];
@@ -286,7 +248,7 @@ OZG_DEVICE void fill_rows(const ozg_cuda_reconstruct_args &a, int i, shared_memo
     __syncthreads();
 }
 
-/* The tile with L digits of c^ from at most 4 G moduli, R rows a thread. memory: shared, of that size. */
+/* The tile with L digits of c^ from at most 4 G planes, R rows a thread. memory: shared, of that size. */
 template <int SINGLE, int COMPLEX, int L, int G, int R, int SIZE>
 OZG_DEVICE void reconstruct(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table,
                             uint4 (&memory)[SIZE])
@@ -305,7 +267,7 @@ OZG_DEVICE void reconstruct(const ozg_cuda_reconstruct_args &a, const ozg_cuda_t
 
         fill_rows(a, s.i, m);
         for (; s.first < s.end; s.first += THREADS / t.lines) {
-            crt_of_rows(a, s, table->nmod, m);
+            crt_of_rows(a, s, table->planes, m);
             __syncwarp();
 #pragma unroll 1
             for (int number = threadIdx.x % 32; number < 32 * R; number += 32) {

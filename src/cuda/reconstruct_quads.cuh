@@ -407,7 +407,7 @@ OZG_DEVICE void quads_of_strip(const ozg_cuda_reconstruct_args &a, const ozg_cud
                                const quads_memory<GROUPS, DIGITS> *m, int i, int begin, int end,
                                uint32_t *tested, uint64_t *largest)
 {
-    const int lane = (int)threadIdx.x % 32, nmod = table->nmod, step = THREADS / 32;
+    const int lane = (int)threadIdx.x % 32, nmod = table->planes, step = THREADS / 32;
     const int ahead = GROUPS == 1; /* registers for the next column's residues */
     const int64_t plane = a.in.columns * a.in.ld;
     const uint8_t *at = a.in.base + i + 16 * (lane / 4);

@@ -392,7 +392,7 @@ static void take_kinds(ozg_moduli_set *set, const kinds *k, int three, int two, 
     set_size(set, product);
 }
 
-/* The fewest products; among these the fewest moduli, which cost split less. */
+/* The fewest products; among these the fewest by 3M, which cost reconstruct more. */
 static void choose_complex(int s, const kinds *k)
 {
     ozg_moduli_set *set = &complex_sets[s];
@@ -407,9 +407,7 @@ static void choose_complex(int s, const kinds *k)
         while (two < k->two && !has_room(product, room))
             multiply(product, product, k->by_two[two++]);
         if (has_room(product, room) && three + two <= OZG_NMOD_MAX) {
-            const int cost = 3 * three + 2 * two, least = 2 * set->nmod + set->three;
-
-            if (cost < least || (cost == least && cost < 3 * s && three + two < set->nmod))
+            if (3 * three + 2 * two < 2 * set->nmod + set->three)
                 take_kinds(set, k, three, two, product);
         }
         if (three < k->three)

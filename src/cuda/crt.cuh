@@ -9,20 +9,20 @@
 #ifndef OZG_CUDA_CRT_CUH
 #define OZG_CUDA_CRT_CUH
 
-#include "cuda/device.cuh"
-#include "cuda/kernels.h"
-#include "cuda/table.h"
+#include "cuda/halves.cuh"
 
-/* The residue of a plane at an entry. */
-OZG_DEVICE int ozg_cuda_crt_residue(const ozg_cuda_residues *in, int plane, int64_t at)
+/* The residue of modulus l, as the weights of a component want it. */
+OZG_DEVICE int ozg_cuda_crt_residue(const ozg_cuda_table *t, const ozg_cuda_residues *in, int l,
+                                    int component, int complex_, int64_t at)
 {
-    return ((const int8_t *)in->base)[plane * in->columns * in->ld + at];
+    return complex_ ? ozg_cuda_component(t, in, l, component, at)
+                    : ((const int8_t *)in->base)[l * in->columns * in->ld + at];
 }
 
-/* Digit i of a plane, for component 0 (Re) or 1 (Im). */
-OZG_DEVICE int ozg_cuda_crt_digit(const ozg_cuda_weights *w, int component, int i, int plane)
+/* Digit i of modulus l for component 0 (Re) or 1 (Im). */
+OZG_DEVICE int ozg_cuda_crt_digit(const ozg_cuda_weights *w, int component, int i, int l)
 {
-    return (int16_t)(w->digit[component][i][plane / 4][plane / 2 % 2] >> 16 * (plane % 2));
+    return (int16_t)(w->digit[component][i][l / 4][l / 2 % 2] >> 16 * (l % 2));
 }
 
 /*
@@ -30,7 +30,7 @@ OZG_DEVICE int ozg_cuda_crt_digit(const ozg_cuda_weights *w, int component, int 
  * complement of t->nword words.
  */
 OZG_DEVICE void ozg_cuda_crt_entry(const ozg_cuda_table *t, const ozg_cuda_residues *in, int component,
-                                   int64_t i, int64_t j, uint64_t *words)
+                                   int complex_, int64_t i, int64_t j, uint64_t *words)
 {
     const ozg_cuda_weights *w = &t->weights;
     int carry = 0, q = 0;
@@ -41,9 +41,9 @@ OZG_DEVICE void ozg_cuda_crt_entry(const ozg_cuda_table *t, const ozg_cuda_resid
         const int row = d < 0 ? -1 - d : 2 + d;
         int sum = 0;
 
-        for (int plane = 0; plane < t->planes; plane++)
-            sum += ozg_cuda_crt_residue(in, plane, j * in->ld + i) *
-                   ozg_cuda_crt_digit(w, component, row, plane);
+        for (int l = 0; l < t->nmod; l++)
+            sum += ozg_cuda_crt_residue(t, in, l, component, complex_, j * in->ld + i) *
+                   ozg_cuda_crt_digit(w, component, row, l);
         if (d == -2)
             q = sum >> 16;
         else if (d == -1)

@@ -91,12 +91,13 @@ typedef struct entry {
 
 enum { OZG_CUDA_FAILS, OZG_CUDA_STAYS, OZG_CUDA_OPEN };
 
-template <int N> OZG_DEVICE ozg_cuda_words<N> words_of(const common *z, const entry *e, int part)
+template <int N>
+OZG_DEVICE ozg_cuda_words<N> words_of(const common *z, const entry *e, int part, int complex_)
 {
     uint64_t w[OZG_CRT_WORDS];
     ozg_cuda_words<N> out;
 
-    ozg_cuda_crt_entry(z->table, &z->a->in, part, e->i, e->j, w);
+    ozg_cuda_crt_entry(z->table, &z->a->in, part, complex_, e->i, e->j, w);
 #pragma unroll
     for (int i = 0; i < N; i++)
         out.w[i] = i < z->table->nword ? w[i] : (uint64_t)((int64_t)w[z->table->nword - 1] >> 63);

@@ -161,7 +161,7 @@ OZG_DEVICE int any_entry(const common *z, uint32_t *tested, uint64_t *largest, c
     uint64_t old[2], bits[2], above, key;
 
     for (int part = 0; part <= scalars->complex_; part++)
-        c[part] = words_of<N>(z, e, part);
+        c[part] = words_of<N>(z, e, part, scalars->complex_);
     if (z->tests.kind)
         bound = ozg_cuda_bound_of(&z->a->a, e->row_at, &z->a->b, e->column_at);
     *tested += bound.e != 0;

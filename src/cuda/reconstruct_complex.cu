@@ -6,7 +6,6 @@
  */
 #include "cuda/reconstruct_dots.cuh"
 
-/* c^ of so many digits comes from so many groups of four planes, at most: test_reconstruct_table.c. */
 template <int SINGLE> OZG_DEVICE void reconstruct_small_complex(const ozg_cuda_reconstruct_args &a)
 {
     __shared__ uint4 memory[sizeof(shared_memory<1, 8, OZG_CUDA_COMPLEX_GROUPS(8), 2>) / sizeof(uint4)];
@@ -26,15 +25,15 @@ template <int SINGLE> OZG_DEVICE void reconstruct_small_complex(const ozg_cuda_r
 
 template <int SINGLE> OZG_DEVICE void reconstruct_large_complex(const ozg_cuda_reconstruct_args &a)
 {
-    __shared__ uint4 memory[sizeof(shared_memory<1, 24, OZG_CUDA_COMPLEX_GROUPS(24), 1>) / sizeof(uint4)];
+    __shared__ uint4 memory[sizeof(shared_memory<1, 12, OZG_CUDA_COMPLEX_GROUPS(12), 2>) / sizeof(uint4)];
     const ozg_cuda_table *table = table_of(a, 1);
 
     if (!table)
         return;
     if (table->weights.nlimb == 10)
-        reconstruct<SINGLE, 1, 10, OZG_CUDA_COMPLEX_GROUPS(10), 1>(a, table, memory);
+        reconstruct<SINGLE, 1, 10, OZG_CUDA_COMPLEX_GROUPS(10), 2>(a, table, memory);
     else if (table->weights.nlimb == 12)
-        reconstruct<SINGLE, 1, 12, OZG_CUDA_COMPLEX_GROUPS(12), 1>(a, table, memory);
+        reconstruct<SINGLE, 1, 12, OZG_CUDA_COMPLEX_GROUPS(12), 2>(a, table, memory);
     else if (table->weights.nlimb == 16)
         reconstruct<SINGLE, 1, 16, OZG_CUDA_COMPLEX_GROUPS(16), 1>(a, table, memory);
     else if (table->weights.nlimb == 20)

@@ -41,7 +41,7 @@ template <int R> OZG_DEVICE void transpose(const uint32_t (&v)[4], uint32_t (&x)
 /* The digits in shared memory: two words a group, groups rounded up to whole pairs. */
 #define PAIRS(g) (((g) + 1) / 2)
 
-/* sum[r] = one digit of all planes times the residues of row r */
+/* sum[r] = one digit of all moduli times the residues of row r */
 template <int G, int R>
 OZG_DEVICE void dots(const uint4 (&digits)[PAIRS(G)], const uint32_t (&x)[G][R], int (&sum)[R])
 {
@@ -65,18 +65,46 @@ OZG_DEVICE void dots(const uint4 (&digits)[PAIRS(G)], const uint32_t (&x)[G][R],
     }
 }
 
-/* All residues of R rows, of at most 4 G planes. at: those of plane 0. */
-template <int G, int R>
-OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, int planes, uint32_t (&x)[G][R])
+/* Residues of R rows, of group g of `nmod` planes; at: those of plane 0. */
+template <int R>
+OZG_DEVICE void load_group(const uint8_t *at, int64_t plane, int nmod, int g, uint32_t (&v)[4])
 {
 #pragma unroll
-    for (int g = 0; g < G; g++) {
-        uint32_t v[4];
+    for (int l = 0; l < 4; l++)
+        v[l] = 4 * g + l < nmod ? load_rows<R>(at + (4 * g + l) * plane) : 0;
+}
 
+/* All residues of R rows, of at most 4 G moduli, as the weights want them. half: of the weights. */
+template <int COMPLEX, int G, int R>
+OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, const ozg_cuda_table *table,
+                              const uint4 *half, uint32_t (&x)[1 + COMPLEX][G][R])
+{
+    const int nmod = table->nmod, three = COMPLEX ? table->three : 0;
+    const uint8_t *const thirds = at + 2 * nmod * plane;
+    uint32_t v[4], third[4];
+
+    if (three) /* with the others */
+        load_group<R>(thirds, plane, three, 0, third);
 #pragma unroll
-        for (int l = 0; l < 4; l++)
-            v[l] = 4 * g + l < planes ? load_rows<R>(at + (4 * g + l) * plane) : 0;
-        transpose<R>(v, x[g]);
+    for (int q = 0; q <= COMPLEX; q++)
+#pragma unroll
+        for (int g = 0; g < G; g++) {
+            load_group<R>(at + q * nmod * plane, plane, nmod, g, v);
+            transpose<R>(v, x[q][g]);
+        }
+#pragma unroll
+    for (int g = 0; g < G && COMPLEX; g++) {
+        const uint4 k = half[g];
+        uint32_t c[R] = {};
+
+        if (4 * g < three) {
+            if (g)
+                load_group<R>(thirds, plane, three, g, third);
+            transpose<R>(third, c);
+        }
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            ozg_cuda_components(&x[0][g][r], &x[COMPLEX][g][r], c[r], 4 * g < three, k);
     }
 }
 
@@ -86,9 +114,9 @@ OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, int planes, uint
  */
 #define SLOTS(r) (32 + 16 / (r) * ((r) > 1))
 
-/* Shared memory of a block: L digits of at most 4 G planes, R rows a thread, N words of each component. */
+/* Shared memory of a block: L digits of at most 4 G moduli, R rows a thread, N words of each component. */
 template <int COMPLEX, int L, int G, int R> struct alignas(16) shared_memory {
-    uint4 digits[1 + COMPLEX][2 + L][PAIRS(G)];
+    uint4 digits[1 + COMPLEX][2 + L][PAIRS(G)], half[COMPLEX ? G : 1];
     int product[L];
     ozg_cuda_line row[R * THREADS]; /* of the strip */
     ozg_cuda_line column[THREADS];  /* of each thread */
@@ -113,7 +141,7 @@ OZG_DEVICE void quotients(const shared_memory<COMPLEX, L, G, R> *m, int c, const
     int low[R];
 
     dots<G, R>(m->digits[c][0], x, quotient);
-    if (COMPLEX) /* two or three planes for a residue: one digit is not enough */
+    if (COMPLEX) /* there is less room for an error */
         dots<G, R>(m->digits[c][1], x, low);
 #pragma unroll
     for (int r = 0; r < R; r++)
@@ -160,20 +188,20 @@ typedef struct strip {
 
 /* c^ of the thread's rows in its column to shared memory. */
 template <int COMPLEX, int L, int G, int R>
-OZG_DEVICE void crt_of_rows(const ozg_cuda_reconstruct_args &a, const strip &s, int planes,
+OZG_DEVICE void crt_of_rows(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table, const strip &s,
                             shared_memory<COMPLEX, L, G, R> *m)
 {
     const tile &t = m->t;
     const int i = s.i + (int)(threadIdx.x & (t.lines - 1)) * R, j = s.first + (int)(threadIdx.x / t.lines);
-    uint32_t x[G][R];
+    uint32_t x[1 + COMPLEX][G][R];
 
     if (i >= t.rows || j >= s.end)
         return;
-    load_residues<G, R>(a.in.base + j * a.in.ld + i, a.in.columns * a.in.ld, planes, x);
+    load_residues<COMPLEX, G, R>(a.in.base + j * a.in.ld + i, a.in.columns * a.in.ld, table, m->half, x);
     m->column[threadIdx.x] = line_of(a.b, stored(t, a.b, t.j0 + j), &a.request);
 #pragma unroll
     for (int c = 0; c <= COMPLEX; c++)
-        crt<COMPLEX, L, G, R>(m, c, x);
+        crt<COMPLEX, L, G, R>(m, c, x[c]);
 }
 
 /* Of entry `number` of the warp. Adds to *tested and *largest; returns whether it fails. */
@@ -227,6 +255,8 @@ OZG_DEVICE void fill_shared(const ozg_cuda_reconstruct_args &a, const ozg_cuda_w
 
         ((uint32_t *)m->digits)[q] = g < G ? w->digit[row / (2 + L)][row % (2 + L)][g][q % 2] : 0;
     }
+    for (int q = threadIdx.x; q < 4 * G && COMPLEX; q += THREADS)
+        ((uint32_t *)m->half)[q] = (&w->half[0][0])[q];
     for (int q = threadIdx.x; q < L; q += THREADS)
         m->product[q] = w->product[q];
     if (threadIdx.x == 0) {
@@ -248,7 +278,7 @@ OZG_DEVICE void fill_rows(const ozg_cuda_reconstruct_args &a, int i, shared_memo
     __syncthreads();
 }
 
-/* The tile with L digits of c^ from at most 4 G planes, R rows a thread. memory: shared, of that size. */
+/* The tile with L digits of c^ from at most 4 G moduli, R rows a thread. memory: shared, of that size. */
 template <int SINGLE, int COMPLEX, int L, int G, int R, int SIZE>
 OZG_DEVICE void reconstruct(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table,
                             uint4 (&memory)[SIZE])
@@ -267,7 +297,7 @@ OZG_DEVICE void reconstruct(const ozg_cuda_reconstruct_args &a, const ozg_cuda_t
 
         fill_rows(a, s.i, m);
         for (; s.first < s.end; s.first += THREADS / t.lines) {
-            crt_of_rows(a, s, table->planes, m);
+            crt_of_rows(a, table, s, m);
             __syncwarp();
 #pragma unroll 1
             for (int number = threadIdx.x % 32; number < 32 * R; number += 32) {

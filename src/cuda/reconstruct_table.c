@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <assert.h>
 #include <string.h>
 
 #include "cuda/reconstruct_table.h"
@@ -21,12 +22,12 @@ static uint32_t inverse_of(const ozg_rns *rns, int l)
     return (uint32_t)(((uint64_t)rns->quotient[l] * rns->m[l] + (UINT64_C(1) << (f - 1))) >> f);
 }
 
-static void set_digit(ozg_cuda_weights *t, int component, int i, int plane, int32_t digit)
+static void set_digit(ozg_cuda_weights *t, int component, int i, int l, int32_t digit)
 {
-    t->digit[component][i][plane / 4][plane / 2 % 2] |= ((uint32_t)digit & 0xffff) << 16 * (plane % 2);
+    t->digit[component][i][l / 4][l / 2 % 2] |= ((uint32_t)digit & 0xffff) << 16 * (l % 2);
 }
 
-/* The inverse of odd x mod m. */
+/* The inverse of x mod m. */
 static uint32_t inverse_mod(uint32_t x, uint32_t m)
 {
     uint32_t y = 1;
@@ -36,19 +37,16 @@ static uint32_t inverse_mod(uint32_t x, uint32_t m)
     return y;
 }
 
-/* u of plane q of modulus l, q = 0, 1, 2, mod m_l. Re, Im: component 0, 1. */
-static uint32_t factor_of(const ozg_rns *rns, int complex_, int component, int q, int l)
+/* u_l of Re or Im (component 0, 1) */
+static uint32_t factor_of(const ozg_rns *rns, int complex_, int component, int l)
 {
-    static const int by_three[2][3] = {{1, -1, 0}, {-1, -1, 1}};
     const uint32_t m = rns->m[l];
-    uint32_t u;
 
-    if (!complex_)
+    if (!complex_ || m == 256)
         return 1;
     if (l < rns->three)
-        return (uint32_t)((int)m + by_three[component][q]) % m;
-    u = inverse_mod(component ? 2 * ozg_moduli_root(m) % m : 2, m);
-    return component && q ? m - u : u;
+        return (component ? 4 : 2) % m;
+    return component ? inverse_mod(ozg_moduli_root(m), m) : 1;
 }
 
 /* cofactor = M / m_l in 16-bit limbs */
@@ -73,13 +71,13 @@ static int32_t balanced(int32_t *rest)
 }
 
 /* F and G: RN(2^32 y / m) = 2^16 F + G */
-static void set_quotient(ozg_cuda_weights *t, int component, int plane, int64_t y, int64_t m)
+static void set_quotient(ozg_cuda_weights *t, int component, int l, int64_t y, int64_t m)
 {
     const int64_t both = divide(y * (INT64_C(1) << 33) + m, 2 * m);
     const int64_t high = divide(both + 32768, 65536);
 
-    set_digit(t, component, 0, plane, (int32_t)high);
-    set_digit(t, component, 1, plane, (int32_t)(both - 65536 * high));
+    set_digit(t, component, 0, l, (int32_t)high);
+    set_digit(t, component, 1, l, (int32_t)(both - 65536 * high));
 }
 
 /* Byte number `number` of the weight of modulus l (0 and 1: of F) in all lanes' fragments. */
@@ -119,22 +117,35 @@ static int limbs_for(int bits)
     return some[i];
 }
 
-/* The digits of plane q of modulus l. */
-static void set_plane(ozg_cuda_weights *t, const ozg_rns *rns, int complex_, int component, int q, int l)
+/* The digits of modulus l. */
+static void set_modulus(ozg_cuda_weights *t, const ozg_rns *rns, int complex_, int component, int l)
 {
     const uint32_t m = rns->m[l];
-    const uint32_t y = inverse_of(rns, l) * factor_of(rns, complex_, component, q, l) % m;
+    const uint32_t y = inverse_of(rns, l) * factor_of(rns, complex_, component, l) % m;
     const int32_t least = (int32_t)y - (y > m / 2 ? (int32_t)m : 0);
-    const int plane = q * rns->nmod + l;
     uint32_t cofactor[OZG_CRT_LIMBS];
     int32_t rest = 0;
 
     cofactor_of(rns, l, cofactor);
-    set_quotient(t, component, plane, least, (int64_t)m);
+    set_quotient(t, component, l, least, (int64_t)m);
     for (int i = 0; i < OZG_CRT_LIMBS; i++) {
         rest += least * (int32_t)cofactor[i];
-        set_digit(t, component, 2 + i, plane, balanced(&rest));
+        set_digit(t, component, 2 + i, l, balanced(&rest));
     }
+}
+
+static void set_halves(ozg_cuda_weights *t, const ozg_rns *rns)
+{
+    for (int l = 0; l < rns->nmod; l++) {
+        const uint32_t m = rns->m[l], odd = m % 2;
+        uint32_t *half = t->half[l / 4];
+
+        half[0] |= (odd ? m / 2 : 0) << 8 * (l % 4);
+        half[1] |= (odd ? m / 2 + 1 : 0) << 8 * (l % 4);
+        half[2] |= (l < rns->three ? UINT32_C(255) : 0) << 8 * (l % 4);
+    }
+    assert(rns->m[0] == 256 || rns->m[0] % 2); /* 256 comes first in both lists */
+    t->half[0][3] = rns->m[0] == 256;
 }
 
 void ozg_cuda_weights_build(ozg_cuda_weights *t, const ozg_rns *rns, int complex_, int most_bits)
@@ -148,8 +159,10 @@ void ozg_cuda_weights_build(ozg_cuda_weights *t, const ozg_rns *rns, int complex
         t->product[i] = balanced(&rest);
     }
     for (int component = 0; component <= complex_; component++)
-        for (int plane = 0; plane < ozg_rns_products(rns, complex_); plane++)
-            set_plane(t, rns, complex_, component, plane / rns->nmod, plane % rns->nmod);
+        for (int l = 0; l < rns->nmod; l++)
+            set_modulus(t, rns, complex_, component, l);
+    if (complex_)
+        set_halves(t, rns);
     for (int l = 0; l < 32 && l < rns->nmod && !complex_; l++)
         set_fragments(t, l);
 }

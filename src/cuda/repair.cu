@@ -102,7 +102,8 @@ OZG_DEVICE void list_all(const ozg_cuda_reconstruct_args *a, repair_memory *memo
 
 /* ozg_cuda_crt_entry() for `words` words, in registers. */
 template <int words>
-OZG_DEVICE void crt(const ozg_cuda_table *t, const ozg_cuda_residues *in, int part, int64_t at, uint64_t *z)
+OZG_DEVICE void crt(const ozg_cuda_table *t, const ozg_cuda_residues *in, int part, int complex_, int64_t at,
+                    uint64_t *z)
 {
     const ozg_cuda_weights *w = &t->weights;
     int sum[2 + 4 * words], carry = 0, q;
@@ -110,12 +111,12 @@ OZG_DEVICE void crt(const ozg_cuda_table *t, const ozg_cuda_residues *in, int pa
 #pragma unroll
     for (int d = 0; d < 2 + 4 * words; d++)
         sum[d] = 0;
-    for (int plane = 0; plane < t->planes; plane++) {
-        const int r = ozg_cuda_crt_residue(in, plane, at);
+    for (int l = 0; l < t->nmod; l++) {
+        const int r = ozg_cuda_crt_residue(t, in, l, part, complex_, at);
 
 #pragma unroll
         for (int d = 0; d < 2 + 4 * words; d++)
-            sum[d] += r * ozg_cuda_crt_digit(w, part, d, plane);
+            sum[d] += r * ozg_cuda_crt_digit(w, part, d, l);
     }
     q = (sum[0] + (sum[1] >> 16) + 32768) >> 16;
 #pragma unroll
@@ -130,18 +131,18 @@ OZG_DEVICE void crt(const ozg_cuda_table *t, const ozg_cuda_residues *in, int pa
 OZG_DEVICE void set_crt(const ozg_cuda_reconstruct_args *a, const ozg_cuda_table *t, lane_state *me,
                         int64_t i, int64_t j)
 {
-    const int n = t->nword;
+    const int complex_ = a->request.complex_, n = t->nword;
     uint64_t w[OZG_INT_WORDS] = {0}, flip, add;
 
     static_assert(OZG_INT_WORDS == OZG_CRT_WORDS, "c^ is an ozg_int");
     if (n == 1)
-        crt<1>(t, &a->in, me->part, j * a->in.ld + i, w);
+        crt<1>(t, &a->in, me->part, complex_, j * a->in.ld + i, w);
     else if (n == 2)
-        crt<2>(t, &a->in, me->part, j * a->in.ld + i, w);
+        crt<2>(t, &a->in, me->part, complex_, j * a->in.ld + i, w);
     else if (n == 3)
-        crt<3>(t, &a->in, me->part, j * a->in.ld + i, w);
+        crt<3>(t, &a->in, me->part, complex_, j * a->in.ld + i, w);
     else
-        ozg_cuda_crt_entry(t, &a->in, me->part, i, j, w);
+        ozg_cuda_crt_entry(t, &a->in, me->part, complex_, i, j, w);
     me->z.n = n;
     me->z.neg = (int)(w[n - 1] >> 63);
     flip = me->z.neg ? UINT64_MAX : 0;

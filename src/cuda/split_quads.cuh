@@ -340,15 +340,17 @@ OZG_DEVICE void store_residues(const uint32_t (&w)[4 * Q * parts][W], const spli
                                const ozg_cuda_split_modulus *table)
 {
     uint8_t *out = t.out + p;
-    int l = 0;
 
 #pragma unroll 1
-    for (; l < v.three; l++, out += v.plane)
+    for (int l = 0; l < v.nmod; l++, out += v.plane) {
+        if constexpr (parts == 2) {
+            if (l >= v.three) {
+                store_modulus_2m<W, Q>(w, v, out, stores, &table[l]);
+                continue;
+            }
+        }
         store_modulus<W, parts, Q>(w, v, out, stores, &table[l]);
-    if constexpr (parts == 2)
-#pragma unroll 1
-        for (; l < v.nmod; l++, out += v.plane)
-            store_modulus_2m<W, Q>(w, v, out, stores, &table[l]);
+    }
 }
 
 #endif

@@ -41,28 +41,32 @@ template <int R> OZG_DEVICE void transpose(const uint32_t (&v)[4], uint32_t (&x)
 /* The digits in shared memory: two words a group, groups rounded up to whole pairs. */
 #define PAIRS(g) (((g) + 1) / 2)
 
-/* sum[r] = one digit of all moduli times the residues of row r */
-template <int G, int R>
-OZG_DEVICE void dots(const uint4 (&digits)[PAIRS(G)], const uint32_t (&x)[G][R], int (&sum)[R])
+/* One digit of all moduli. */
+template <int G> OZG_DEVICE void load_digits(const uint4 (&digits)[PAIRS(G)], uint32_t (&k)[4 * PAIRS(G)])
 {
 #pragma unroll
-    for (int r = 0; r < R; r++)
-        sum[r] = 0;
-#pragma unroll
     for (int p = 0; p < PAIRS(G); p++) {
-        const uint4 k = digits[p];
-        const int last = 2 * p + 1 < G ? 2 * p + 1 : 2 * p;
+        const uint4 four = digits[p];
+
+        k[4 * p] = four.x;
+        k[4 * p + 1] = four.y;
+        k[4 * p + 2] = four.z;
+        k[4 * p + 3] = four.w;
+    }
+}
+
+/* the digits k times the residues of a row */
+template <int G, int R>
+OZG_DEVICE int dot(const uint32_t (&k)[4 * PAIRS(G)], const uint32_t (&x)[G][R], int r)
+{
+    int sum = 0;
 
 #pragma unroll
-        for (int r = 0; r < R; r++) {
-            sum[r] = ozg_dp2a_lo_ss(k.x, x[2 * p][r], sum[r]);
-            sum[r] = ozg_dp2a_hi_ss(k.y, x[2 * p][r], sum[r]);
-            if (last > 2 * p) {
-                sum[r] = ozg_dp2a_lo_ss(k.z, x[last][r], sum[r]);
-                sum[r] = ozg_dp2a_hi_ss(k.w, x[last][r], sum[r]);
-            }
-        }
+    for (int g = 0; g < G; g++) {
+        sum = ozg_dp2a_lo_ss(k[2 * g], x[g][r], sum);
+        sum = ozg_dp2a_hi_ss(k[2 * g + 1], x[g][r], sum);
     }
+    return sum;
 }
 
 /* Residues of R rows, of group g of `nmod` planes; at: those of plane 0. */
@@ -74,26 +78,33 @@ OZG_DEVICE void load_group(const uint8_t *at, int64_t plane, int nmod, int g, ui
         v[l] = 4 * g + l < nmod ? load_rows<R>(at + (4 * g + l) * plane) : 0;
 }
 
-/* All residues of R rows, of at most 4 G moduli, as the weights want them. half: of the weights. */
-template <int COMPLEX, int G, int R>
-OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, const ozg_cuda_table *table,
-                              const uint4 *half, uint32_t (&x)[1 + COMPLEX][G][R])
+/* All residues of R rows, of at most 4 G planes; at: those of the first. */
+template <int G, int R>
+OZG_DEVICE void load_planes(const uint8_t *at, int64_t plane, int nmod, uint32_t (&x)[G][R])
 {
-    const int nmod = table->nmod, three = COMPLEX ? table->three : 0;
+#pragma unroll
+    for (int g = 0; g < G; g++) {
+        uint32_t v[4];
+
+        load_group<R>(at, plane, nmod, g, v);
+        transpose<R>(v, x[g]);
+    }
+}
+
+/* The same of Re and Im, from the planes of complex products. half: of the weights. */
+template <int G, int R>
+OZG_DEVICE void load_components(const uint8_t *at, int64_t plane, int nmod, int three, const uint4 *half,
+                                uint32_t (&re)[G][R], uint32_t (&im)[G][R])
+{
     const uint8_t *const thirds = at + 2 * nmod * plane;
-    uint32_t v[4], third[4];
+    uint32_t third[4];
 
     if (three) /* with the others */
         load_group<R>(thirds, plane, three, 0, third);
+    load_planes<G, R>(at, plane, nmod, re);
+    load_planes<G, R>(at + nmod * plane, plane, nmod, im);
 #pragma unroll
-    for (int q = 0; q <= COMPLEX; q++)
-#pragma unroll
-        for (int g = 0; g < G; g++) {
-            load_group<R>(at + q * nmod * plane, plane, nmod, g, v);
-            transpose<R>(v, x[q][g]);
-        }
-#pragma unroll
-    for (int g = 0; g < G && COMPLEX; g++) {
+    for (int g = 0; g < G; g++) {
         const uint4 k = half[g];
         uint32_t c[R] = {};
 
@@ -104,7 +115,7 @@ OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, const ozg_cuda_t
         }
 #pragma unroll
         for (int r = 0; r < R; r++)
-            ozg_cuda_components(&x[0][g][r], &x[COMPLEX][g][r], c[r], 4 * g < three, k);
+            ozg_cuda_components(&re[g][r], &im[g][r], c[r], 4 * g < three, k);
     }
 }
 
@@ -138,14 +149,17 @@ template <int COMPLEX, int L, int G, int R>
 OZG_DEVICE void quotients(const shared_memory<COMPLEX, L, G, R> *m, int c, const uint32_t (&x)[G][R],
                           int (&quotient)[R])
 {
-    int low[R];
+    uint32_t k[4 * PAIRS(G)];
 
-    dots<G, R>(m->digits[c][0], x, quotient);
-    if (COMPLEX) /* there is less room for an error */
-        dots<G, R>(m->digits[c][1], x, low);
+    load_digits<G>(m->digits[c][0], k);
 #pragma unroll
     for (int r = 0; r < R; r++)
-        quotient[r] = (quotient[r] + (COMPLEX ? low[r] >> 16 : 0) + 32768) >> 16;
+        quotient[r] = dot<G, R>(k, x, r);
+    if (COMPLEX) /* there is less room for an error */
+        load_digits<G>(m->digits[c][1], k);
+#pragma unroll
+    for (int r = 0; r < R; r++)
+        quotient[r] = (quotient[r] + (COMPLEX ? dot<G, R>(k, x, r) >> 16 : 0) + 32768) >> 16;
 }
 
 /* A component of c^ of R rows: L digits, in words to shared memory. */
@@ -154,15 +168,16 @@ OZG_DEVICE void crt(shared_memory<COMPLEX, L, G, R> *m, int c, const uint32_t (&
 {
     uint64_t *const to = &m->word[threadIdx.x / 32][c][0][threadIdx.x % 32];
     uint64_t word[R];
-    int quotient[R], carry[R], low[R], sum[R];
+    uint32_t k[4 * PAIRS(G)];
+    int quotient[R], carry[R], low[R];
 
     quotients<COMPLEX, L, G, R>(m, c, x, quotient);
 #pragma unroll
     for (int i = 0; i < L; i++) {
-        dots<G, R>(m->digits[c][2 + i], x, sum);
+        load_digits<G>(m->digits[c][2 + i], k);
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            const int v = (i ? carry[r] : 0) + sum[r] + quotient[r] * m->product[i];
+            const int v = (i ? carry[r] : 0) + dot<G, R>(k, x, r) + quotient[r] * m->product[i];
 
             carry[r] = v >> 16;
             if (i % 2 == 0)
@@ -193,11 +208,16 @@ OZG_DEVICE void crt_of_rows(const ozg_cuda_reconstruct_args &a, const ozg_cuda_t
 {
     const tile &t = m->t;
     const int i = s.i + (int)(threadIdx.x & (t.lines - 1)) * R, j = s.first + (int)(threadIdx.x / t.lines);
+    const uint8_t *const at = a.in.base + j * a.in.ld + i;
+    const int64_t plane = a.in.columns * a.in.ld;
     uint32_t x[1 + COMPLEX][G][R];
 
     if (i >= t.rows || j >= s.end)
         return;
-    load_residues<COMPLEX, G, R>(a.in.base + j * a.in.ld + i, a.in.columns * a.in.ld, table, m->half, x);
+    if (COMPLEX)
+        load_components<G, R>(at, plane, table->nmod, table->three, m->half, x[0], x[COMPLEX]);
+    else
+        load_planes<G, R>(at, plane, table->nmod, x[0]);
     m->column[threadIdx.x] = line_of(a.b, stored(t, a.b, t.j0 + j), &a.request);
 #pragma unroll
     for (int c = 0; c <= COMPLEX; c++)

@@ -401,6 +401,28 @@ static void group_moduli(void)
         check(make('d', 11, 13, 20, ozg_width(t), WIDE), 0);
 }
 
+/* Every number of moduli, N, T and C, by 2M or not: fixed and chosen scaling, with and without repairs. */
+static void group_complex(void)
+{
+    static const char trans[] = "NTC";
+
+    for (int s = 2; s <= 49; s++)
+        for (int q = 0; q < 4; q++) {
+            const int k = s < 4 ? 3 : 9 + s % 5;
+            product g =
+                make(q % 2 ? 'c' : 'z', 5 + s % 3, 4 + s % 2, k, ozg_moduli(s), s % 2 ? WIDE : CANCEL);
+
+            if (quick && q != s % 4)
+                continue;
+            if (s >= 8 && q / 2)
+                g.acc = ozg_with_moduli(s % 2 ? ozg_native() : ozg_rounded(), s);
+            g.transa = trans[(s + q) % 3];
+            g.transb = trans[(s + q) / 3 % 3];
+            g.pad = s % 2;
+            check(g, 0);
+        }
+}
+
 static void group_shapes(void)
 {
     static const int64_t shape[][3] = {{1, 1, 1},      {5, 2300, 6},    {1, 97, 3},     {101, 1, 5},
@@ -523,9 +545,16 @@ static void group_big(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},   {"transposes", group_transposes}, {"moduli", group_moduli},
-              {"shapes", group_shapes}, {"scalars", group_scalars},       {"families", group_families},
-              {"apart", group_apart},   {"memory", group_memory},         {"long", group_long},
+} groups[] = {{"types", group_types},
+              {"transposes", group_transposes},
+              {"moduli", group_moduli},
+              {"shapes", group_shapes},
+              {"complex", group_complex},
+              {"scalars", group_scalars},
+              {"families", group_families},
+              {"apart", group_apart},
+              {"memory", group_memory},
+              {"long", group_long},
               {"big", group_big}};
 
 /* ---- the program -------------------------------------------------------------------------------- */

@@ -1,16 +1,17 @@
 /*
  * halves.cuh - residues of Re and Im from those of the planes of a complex product, four moduli at a time.
  *
- * All moduli but 256 are odd, so that a sum or difference v of two symmetric residues has a half mod m that is a
- * symmetric residue again: v / 2, or (v - m) / 2 of odd v > 0 and (v + m) / 2 of odd v < 0. With half() for this,
+ * All moduli but 256 are odd, so that a sum or difference v of two symmetric residues has a half mod m that
+ * is a symmetric residue again: v / 2, or (v - m) / 2 of odd v > 0 and (v + m) / 2 of odd v < 0. With
+ * half() for this,
  *
  *     2M    Re = half(x + y)          j Im = half(x - y)
  *     3M    Re / 2 = half(P0 - P1)    Im / 4 = half(half(P2) - half(P0 + P1))
  *     256   Re = P0 - P1              Im = P2 - P0 - P1, any byte of the class
  *
- * and the factors 1 / j, 2 and 4 are in the weights (reconstruct_table.h). In words of four bytes each is X = x +
- * 128: floor((x + y) / 2) + 128 = (X & Y) + ((X ^ Y) >> 1), whose bytes do not meet, and odd bytes get -(m - 1) /
- * 2 or (m + 1) / 2 on top. All of it is enumerated: tests/cuda/test_reconstruct_table.c.
+ * and the factors 1 / j, 2 and 4 are in the weights (reconstruct_table.h). In words of four bytes each is X
+ * = x + 128: floor((x + y) / 2) + 128 = (X & Y) + ((X ^ Y) >> 1), whose bytes do not meet, and odd bytes
+ * get -(m - 1) / 2 or (m + 1) / 2 on top. All of it is enumerated: tests/cuda/test_reconstruct_table.c.
  *
  * SPDX-License-Identifier: MIT
  */

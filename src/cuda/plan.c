@@ -5,8 +5,8 @@
  *
  *     planes of A  P mt kt,   planes of B  P nt kt,   residues  P mt nt   bytes
  *
- * and for native accuracy one plane of floors more (complex three), and their sums. Where the data choose the number of
- * moduli, nobody on the host knows it when the work is enqueued: there is room for 49.
+ * and for native accuracy one plane of floors more (complex three), and their sums. Where the data choose
+ * the number of moduli, nobody on the host knows it when the work is enqueued: there is room for 49.
  *
  * SPDX-License-Identifier: MIT
  */

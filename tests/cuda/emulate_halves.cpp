@@ -1,6 +1,6 @@
 /*
- * emulate_halves.cpp - ozg_cuda_components() for all residues of the first two planes of four moduli, and some
- * of the third.
+ * emulate_halves.cpp - ozg_cuda_components() for all residues of the first two planes of four moduli, and
+ * some of the third.
  *
  * SPDX-License-Identifier: MIT
  */

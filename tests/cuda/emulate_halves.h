@@ -1,6 +1,6 @@
 /*
- * emulate_halves.h - the argument of the kernel in emulate_halves.cpp, which takes residues of planes to those
- * of Re and Im.
+ * emulate_halves.h - the argument of the kernel in emulate_halves.cpp, which takes residues of planes to
+ * those of Re and Im.
  *
  * SPDX-License-Identifier: MIT
  */

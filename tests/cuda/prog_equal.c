@@ -193,23 +193,6 @@ static struct facts {
     uint64_t repaired;
 } facts;
 
-/* Products of a product that is not in parts. */
-static int products_of(const product *g, const ozg_report *r)
-{
-    const int complex_ = type_parts(g->type) == 2, native = g->acc.kind == ozg_native().kind;
-    const ozg_moduli_set *set = ozg_moduli_complex(r->moduli);
-
-    return complex_ ? 2 * set->nmod + set->three + 3 * native : r->moduli + native;
-}
-
-/* The products that the device reports: complex ones are fewer than the CPU's. Parts save some of native. */
-static int right_products(const product *g, const ozg_report *r)
-{
-    const int all = r->emulated ? products_of(g, r) : 0;
-
-    return r->products == all || (r->products < all && r->products > 0 && g->acc.kind == ozg_native().kind);
-}
-
 static void count_facts(const product *g, const ozg_report *r)
 {
     facts.apart += r->emulated && r->products < products_of(g, r);

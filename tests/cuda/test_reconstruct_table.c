@@ -51,7 +51,7 @@ static void room_of(mpz_t room, const mpz_t m, const mpz_t q)
 }
 
 /*
- * Complex: the weight w mod m_l makes Re or Im of what halves.cuh makes of the planes, with any Re, Im and P1.
+ * Complex: the weight w mod m_l makes Re or Im of what halves.cuh makes of the planes, for any Re, Im, P1.
  */
 static void check_factor(const ozg_rns *rns, int l, int component, long w)
 {

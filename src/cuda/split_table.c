@@ -22,8 +22,10 @@ static uint32_t power_of_two(int bits, uint32_t m)
 /* Signed residues of 256^b, in bytes. */
 static void set_powers(ozg_cuda_split_modulus *t, uint32_t m)
 {
-    for (int b = 0; b < 4 * OZG_CUDA_SPLIT_WORDS; b++) {
-        const uint32_t r = power_of_two(8 * b, m), symmetric = r > m / 2 ? r - m : r;
+    uint32_t r = 1;
+
+    for (int b = 0; b < 4 * OZG_CUDA_SPLIT_WORDS; b++, r = 256 * r % m) {
+        const uint32_t symmetric = r > m / 2 ? r - m : r;
 
         t->power[b / 4] |= (symmetric & 0xff) << 8 * (b % 4);
     }

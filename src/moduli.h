@@ -51,10 +51,10 @@ void ozg_moduli_wide(int s, ozg_moduli_set *set);
 uint32_t ozg_moduli_root(uint32_t m);
 
 /*
- * ozg_moduli_complex() - moduli <= 256 that take the place of the canonical s in complex products by 2M:
- * 2 (nmod - three) + 3 three products in place of 3 s. First those by 3M, which are coprime to all numbers of
- * the list by 2M, then those by 2M. They have room as those of ozg_moduli_wide() have. Where no such system has
- * fewer products it is the canonical one, three = s. Computed once per process (a few ms). Thread-safe.
+ * ozg_moduli_complex() - moduli <= 256 that take the place of the canonical s in complex products by 2M: 2
+ * (nmod - three) + 3 three products in place of 3 s. First those by 3M, which are coprime to all numbers of
+ * the list by 2M, then those by 2M. They have room as those of ozg_moduli_wide() have. Where no such system
+ * has fewer products it is the canonical one, three = s. Computed once per process (a few ms). Thread-safe.
  */
 const ozg_moduli_set *ozg_moduli_complex(int s);
 

@@ -235,9 +235,11 @@ static void open_bench(bench *b)
     CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &map, 12000, cudaEnableDefault, &found));
     memcpy(&b->map, &map, sizeof map);
     memset(tables.data(), 0, tables.size() * sizeof tables[0]);
-    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
+        tables[(size_t)s].nmod = tables[(size_t)s].planes = s;
         for (int l = 0; l < s; l++)
             ozg_cuda_reduce_build(&tables[(size_t)s].reduce[l], ozg_moduli_get(s)->m[l]);
+    }
     CHECK(cudaMalloc(&b->tables, tables.size() * sizeof tables[0]));
     CHECK(cudaMemcpy(b->tables, tables.data(), tables.size() * sizeof tables[0], cudaMemcpyHostToDevice));
     CHECK(cudaMalloc(&b->state, sizeof *b->state));

@@ -146,7 +146,8 @@ typedef struct ozg_report {
     int width;           /* t, bits kept of each scaled row and column; native, rounded: of the widest */
     /*
      * Low-precision products of the size of the problem: s, or fewer of 16 bits; native: 1 more; complex: 3
-     * times. Rows and columns far out, with moduli of their own, count by their share; rounded up.
+     * times, on CUDA fewer (2M). Rows and columns far out, with moduli of their own, count by their share;
+     * rounded up.
      */
     int products;
     double bound;          /* proven: no entry (component) of C is further than this from the exact value */

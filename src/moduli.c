@@ -1,6 +1,6 @@
 /*
  * moduli.c - the largest products of pairwise coprime moduli <= 256, by an exact dynamic programme; and the
- * cheapest sets of moduli of up to 16 bits that take their place.
+ * cheapest sets of moduli of up to 16 bits, or for complex products, that take their place.
  *
  * A number <= 256 has at most one prime factor >= 17, since 17^2 > 256. So numbers fall into groups: those
  * with the big prime p (at most one of each group may be chosen), and those without (each its own group).
@@ -146,6 +146,7 @@ static void extract(int s)
     for (int x = 256; x >= 2; x--)
         if (win->chosen[(x - 1) / 8] >> (x - 1) % 8 & 1)
             set->m[set->nmod++] = (uint32_t)x;
+    set->three = set->nmod;
     set_size(set, win->product);
     half_less_a_64th(most, win->product);
     leading_bits(most, &set->most_top, &set->most_bits);
@@ -252,6 +253,7 @@ static int choose_wide(int n, uint32_t most, ozg_moduli_set *set, uint32_t *prod
     set->nmod = 1;
     set->m[0] = UINT32_C(1) << 16;
     multiply(product, one, set->m[0]);
+    set->three = n;
     for (uint32_t x = most; set->nmod < n; x -= 2) {
         int coprime = 1;
 
@@ -339,4 +341,91 @@ void ozg_moduli_wide(int s, ozg_moduli_set *set)
         n++;
     for (n++; smallest_wide(n, room, &more) && cheaper(&more, set); n++)
         *set = more;
+}
+
+/* ---- complex products --------------------------------------------------------------------------- */
+
+static ozg_moduli_set complex_sets[OZG_NMOD_MAX + 1];
+static pthread_once_t complex_once = PTHREAD_ONCE_INIT;
+
+uint32_t ozg_moduli_root(uint32_t m)
+{
+    for (uint32_t j = 1; j < m; j++)
+        if ((j * j + 1) % m == 0)
+            return j;
+    return 0;
+}
+
+/* Numbers <= 256 that are coprime, the largest first: odd ones with a root, then those coprime to these. */
+typedef struct kinds {
+    int two, three; /* how many */
+    uint32_t by_two[OZG_NMOD_MAX], by_three[OZG_NMOD_MAX];
+} kinds;
+
+static int is_coprime(uint32_t x, const uint32_t *to, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (gcd(x, to[i]) != 1)
+            return 0;
+    return 1;
+}
+
+static void find_kinds(kinds *k)
+{
+    k->two = k->three = 0;
+    for (uint32_t x = 255; x > 1; x -= 2)
+        if (ozg_moduli_root(x) && is_coprime(x, k->by_two, k->two))
+            k->by_two[k->two++] = x;
+    for (uint32_t x = 256; x > 1; x--)
+        if (is_coprime(x, k->by_two, k->two) && is_coprime(x, k->by_three, k->three))
+            k->by_three[k->three++] = x;
+}
+
+/* The first `three` by 3M and the first `two` by 2M. */
+static void take_kinds(ozg_moduli_set *set, const kinds *k, int three, int two, const uint32_t *product)
+{
+    memset(set, 0, sizeof *set);
+    set->nmod = three + two;
+    set->three = three;
+    memcpy(set->m, k->by_three, (size_t)three * sizeof *set->m);
+    memcpy(set->m + three, k->by_two, (size_t)two * sizeof *set->m);
+    set_size(set, product);
+}
+
+/* The fewest products; among these the fewest by 3M, which cost reconstruct more. */
+static void choose_complex(int s, const kinds *k)
+{
+    ozg_moduli_set *set = &complex_sets[s];
+    uint32_t room[LIMBS], product[LIMBS], by_three[LIMBS] = {1};
+
+    *set = *ozg_moduli_get(s);
+    least_room(s, room);
+    for (int three = 0; three <= k->three; three++) {
+        int two = 0;
+
+        memcpy(product, by_three, sizeof product);
+        while (two < k->two && !has_room(product, room))
+            multiply(product, product, k->by_two[two++]);
+        if (has_room(product, room) && three + two <= OZG_NMOD_MAX) {
+            if (3 * three + 2 * two < 2 * set->nmod + set->three)
+                take_kinds(set, k, three, two, product);
+        }
+        if (three < k->three)
+            multiply(by_three, by_three, k->by_three[three]);
+    }
+}
+
+static void compute_complex(void)
+{
+    kinds k;
+
+    find_kinds(&k);
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
+        choose_complex(s, &k);
+}
+
+const ozg_moduli_set *ozg_moduli_complex(int s)
+{
+    pthread_once(&complex_once, compute_complex);
+    return &complex_sets[s];
 }

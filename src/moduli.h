@@ -12,9 +12,10 @@
 #define OZG_NMOD_MAX  49
 #define OZG_WIDTH_MAX 171 /* of 49 moduli at k = 1 */
 
-/* Pairwise coprime moduli in descending order, and their product M. */
+/* Pairwise coprime moduli in descending order (complex systems: of each kind), and their product M. */
 typedef struct ozg_moduli_set {
     int nmod;
+    int three; /* complex products: by 3M modulo the first so many, by 2M modulo the others */
     uint32_t m[OZG_NMOD_MAX];
     int bits;     /* M has this many bits */
     uint64_t top; /* floor(M 2^(64 - bits)): its leading 64 bits */
@@ -41,6 +42,21 @@ const ozg_moduli_set *ozg_moduli_get(int s);
  * product, with M'/2^13 to spare for the error of the quotient (rns.c). Takes up to a few milliseconds.
  */
 void ozg_moduli_wide(int s, ozg_moduli_set *set);
+
+/*
+ * ozg_moduli_root() - the least j with j^2 = -1 mod m, or 0. Odd m have one if all their primes are 1 mod 4.
+ * Products of complex numbers mod such an m by 2M: with x = (a + j b)(c + j d) and y = (a - j b)(c - j d),
+ *     ac - bd = (x + y) / 2,    ad + bc = (x - y) / (2 j)    (mod m).
+ */
+uint32_t ozg_moduli_root(uint32_t m);
+
+/*
+ * ozg_moduli_complex() - moduli <= 256 that take the place of the canonical s in complex products by 2M: 2
+ * (nmod - three) + 3 three products in place of 3 s. First those by 3M, which are coprime to all numbers of
+ * the list by 2M, then those by 2M. They have room as those of ozg_moduli_wide() have. Where no such system
+ * has fewer products it is the canonical one, three = s. Computed once per process (a few ms). Thread-safe.
+ */
+const ozg_moduli_set *ozg_moduli_complex(int s);
 
 /*
  * Engines with 16-bit residues x, |x| <= h = floor((m - 1) / 2), fold their 32-bit sums every so many

@@ -255,12 +255,21 @@ static int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Of the whole size, floors among them. */
+static int products_of(const ozg_plan *plan)
+{
+    const int complex_ = ozg_type_complex(plan->shape.type);
+
+    return ozg_rns_products(plan->rns, complex_) +
+           (plan->shape.acc.kind == OZG_BY_NATIVE ? (complex_ ? 3 : 1) : 0);
+}
+
 void ozg_report_part(ozg_report *r, const ozg_plan *plan, int exact, double *products)
 {
     const ozg_shape *s = &plan->shape;
     const double share = (double)plan->rows / (double)s->m * ((double)plan->columns / (double)s->n);
 
-    *products += ozg_plan_planes(s->type, s->acc, plan->rns->nmod) * share;
+    *products += products_of(plan) * share;
     r->emulated = 1;
     if (plan->kernel)
         r->kernel = plan->kernel->name;

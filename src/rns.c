@@ -8,7 +8,9 @@
 
 #include "rns.h"
 
-static _Atomic(const ozg_rns *) systems[2][OZG_NMOD_MAX + 1]; /* of word 1, 2 */
+enum { WORD_1, WORD_2, COMPLEX, KINDS };
+
+static _Atomic(const ozg_rns *) systems[KINDS][OZG_NMOD_MAX + 1];
 
 /* Numbers in 16-bit limbs, least significant first. */
 static void limbs_multiply(uint32_t *a, uint32_t factor)
@@ -159,15 +161,24 @@ static void set_modulus(ozg_rns *rns, int l, uint32_t m)
     limbs_multiply(rns->product, m);
 }
 
-static void build(ozg_rns *rns, int word, const ozg_moduli_set *set)
+/* Words of every |c^| < M / 2. */
+static int words_for(const ozg_moduli_set *set)
+{
+    const int words = (set->bits - 1) / 64 + 1; /* bits - 1 = floor(log2 M) */
+
+    /* |c^| < 2^(64 words) (1/2 - 1/64), for which M / 2 is too much if M > 31/32 2^(64 words) */
+    return words + (set->bits % 64 == 0 && set->top >> 59 == 31);
+}
+
+/* words: the set that says how many c^ has */
+static void build(ozg_rns *rns, int word, const ozg_moduli_set *set, const ozg_moduli_set *words)
 {
     uint32_t y[OZG_NMOD_MAX];
 
     rns->word = word;
     rns->nmod = set->nmod;
-    rns->nword = (set->bits - 1) / 64 + 1; /* bits - 1 = floor(log2 M) */
-    if (set->bits % 64 == 0 && set->top >> 59 == 31)
-        rns->nword++; /* |c^| < 2^(64 nword) (1/2 - 1/64), for which M / 2 is too much if M > 31/32 2^(64 nword) */
+    rns->three = set->three;
+    rns->nword = words_for(words);
     rns->nlimb = 4 * rns->nword;
     rns->product[0] = 1;
     for (int l = 0; l < set->nmod; l++)
@@ -186,20 +197,31 @@ static void build(ozg_rns *rns, int word, const ozg_moduli_set *set)
         set_wides(rns);
 }
 
-ozg_status ozg_rns_get(const ozg_rns **rns, int word, int s)
+static void make(ozg_rns *rns, int kind, int s)
 {
-    _Atomic(const ozg_rns *) *system = &systems[word - 1][s];
+    ozg_moduli_set wide;
+
+    if (kind == COMPLEX) { /* c^ is that of the canonical moduli, and so are its words */
+        build(rns, 1, ozg_moduli_complex(s), ozg_moduli_get(s));
+    } else if (kind == WORD_2) {
+        ozg_moduli_wide(s, &wide);
+        build(rns, 2, &wide, &wide);
+    } else {
+        build(rns, 1, ozg_moduli_get(s), ozg_moduli_get(s));
+    }
+}
+
+static ozg_status get(const ozg_rns **rns, int kind, int s)
+{
+    _Atomic(const ozg_rns *) *system = &systems[kind][s];
     const ozg_rns *have = atomic_load_explicit(system, memory_order_acquire);
 
     if (!have) {
         ozg_rns *made = calloc(1, sizeof *made);
-        ozg_moduli_set wide;
 
         if (!made)
             return OZG_E_NOMEM;
-        if (word == 2)
-            ozg_moduli_wide(s, &wide);
-        build(made, word, word == 2 ? &wide : ozg_moduli_get(s));
+        make(made, kind, s);
         if (atomic_compare_exchange_strong(system, &have, made))
             have = made;
         else
@@ -207,4 +229,14 @@ ozg_status ozg_rns_get(const ozg_rns **rns, int word, int s)
     }
     *rns = have;
     return OZG_OK;
+}
+
+ozg_status ozg_rns_get(const ozg_rns **rns, int word, int s)
+{
+    return get(rns, word == 2 ? WORD_2 : WORD_1, s);
+}
+
+ozg_status ozg_rns_complex(const ozg_rns **rns, int s)
+{
+    return get(rns, COMPLEX, s);
 }

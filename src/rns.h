@@ -3,8 +3,9 @@
  *
  * Names as in [Xe2] sec. 4: M = prod m_l, y_l = (M/m_l)^-1 mod m_l, weight_l = y_l (M/m_l). An engine may
  * use any system whose M has room for c^: the result does not depend on it (doc/numerics.md sec. 2). There
- * are two for each canonical number of moduli s: that of the canonical moduli, for engines with 8-bit
- * residues, and the cheapest of moduli of up to 16 bits that has as much room.
+ * are three for each canonical number of moduli s: that of the canonical moduli, for engines with 8-bit
+ * residues, the cheapest of moduli of up to 16 bits that has as much room, and the cheapest with 8-bit
+ * residues for complex products by 2M.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +23,7 @@
 typedef struct ozg_rns {
     int word; /* bytes of a residue, 1 or 2 */
     int nmod;
+    int three; /* ozg_moduli_set */
     uint32_t m[OZG_NMOD_MAX];
     uint32_t inv[OZG_NMOD_MAX];                    /* floor(2^32 / m) */
     uint32_t offset[OZG_NMOD_MAX];                 /* -2^31 mod m */
@@ -54,5 +56,14 @@ typedef struct ozg_rns {
  * moduli, 2..49. Built once, never freed. Thread-safe. Errors: OZG_E_NOMEM.
  */
 ozg_status ozg_rns_get(const ozg_rns **rns, int word, int s);
+
+/* ozg_rns_complex() - the same for complex products by 2M, residues of 1 byte: ozg_moduli_complex(). */
+ozg_status ozg_rns_complex(const ozg_rns **rns, int s);
+
+/* ozg_rns_products() - products of residues for one product: s; complex 3 s, or fewer by 2M. */
+static inline int ozg_rns_products(const ozg_rns *rns, int complex_)
+{
+    return complex_ ? 2 * rns->nmod + rns->three : rns->nmod;
+}
 
 #endif

@@ -9,28 +9,20 @@
 #ifndef OZG_CUDA_CRT_CUH
 #define OZG_CUDA_CRT_CUH
 
-#include "cuda/device.cuh"
-#include "cuda/kernels.h"
-#include "cuda/table.h"
+#include "cuda/halves.cuh"
 
-/* The residue mod m_l of a component, up to a few multiples of m_l: |r| <= 384. */
-OZG_DEVICE int ozg_cuda_crt_residue(const ozg_cuda_residues *in, int nmod, int l, int component, int complex_,
-                                    int64_t at)
+/* The residue of modulus l, as the weights of a component want it. */
+OZG_DEVICE int ozg_cuda_crt_residue(const ozg_cuda_table *t, const ozg_cuda_residues *in, int l,
+                                    int component, int complex_, int64_t at)
 {
-    const int64_t plane = in->columns * in->ld;
-    const int8_t *p = (const int8_t *)in->base + l * plane + at;
-
-    if (!complex_)
-        return p[0];
-    if (component == 0)
-        return p[0] - p[nmod * plane];
-    return p[2 * nmod * plane] - p[nmod * plane] - p[0];
+    return complex_ ? ozg_cuda_component(t, in, l, component, at)
+                    : ((const int8_t *)in->base)[l * in->columns * in->ld + at];
 }
 
-/* Digit i of modulus l. */
-OZG_DEVICE int ozg_cuda_crt_digit(const ozg_cuda_weights *w, int i, int l)
+/* Digit i of modulus l for component 0 (Re) or 1 (Im). */
+OZG_DEVICE int ozg_cuda_crt_digit(const ozg_cuda_weights *w, int component, int i, int l)
 {
-    return (int16_t)(w->digit[i][l / 4][l / 2 % 2] >> 16 * (l % 2));
+    return (int16_t)(w->digit[component][i][l / 4][l / 2 % 2] >> 16 * (l % 2));
 }
 
 /*
@@ -50,8 +42,8 @@ OZG_DEVICE void ozg_cuda_crt_entry(const ozg_cuda_table *t, const ozg_cuda_resid
         int sum = 0;
 
         for (int l = 0; l < t->nmod; l++)
-            sum += ozg_cuda_crt_residue(in, t->nmod, l, component, complex_, j * in->ld + i) *
-                   ozg_cuda_crt_digit(w, row, l);
+            sum += ozg_cuda_crt_residue(t, in, l, component, complex_, j * in->ld + i) *
+                   ozg_cuda_crt_digit(w, component, row, l);
         if (d == -2)
             q = sum >> 16;
         else if (d == -1)

@@ -65,7 +65,7 @@ struct ozg_cuda {
     CUstream stream;                     /* the caller's, or NULL: the default stream */
     void *native;                        /* cublasHandle_t for OZG_AUTOMATIC (native.h); else NULL */
     int after_kernel;                    /* its last work is a kernel of this call: ozg_cuda_launch() */
-    const struct ozg_cuda_table *tables; /* device memory: tables[s], s = OZG_NMOD_MIN .. OZG_NMOD_MAX */
+    const struct ozg_cuda_table *tables; /* device memory: ozg_cuda_tables_of() */
     CUdeviceptr arena;                   /* workspace kept between calls */
     size_t arena_bytes;
     ozg_cuda_pinned staging; /* for matrices of the host: two halves, used in turn */

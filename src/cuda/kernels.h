@@ -37,7 +37,7 @@
 typedef struct ozg_cuda_state {
     int32_t parts;           /* 1 .. OZG_PARTS; kernels of parts beyond return at once */
     int32_t shifted;         /* the views' shifts count */
-    int32_t nmod[OZG_PARTS]; /* canonical moduli of each part */
+    int32_t nmod[OZG_PARTS]; /* canonical moduli of each part: s */
     int32_t
         width[OZG_PARTS]; /* the largest d + e of its lines; fixed accuracies: t. Set by split (atomicMax) */
     ozg_part part[OZG_PARTS]; /* its rows and columns, by place (see index) */
@@ -104,12 +104,13 @@ typedef struct ozg_cuda_request {
 } ozg_cuda_request;
 
 /*
- * Residue planes of a tile of one operand: plane q, line i (place in the tile), element p is byte
- * base[(q lines + i) pitch + p]. pitch is a multiple of 128 and elements from the end up to pitch are 0;
- * lines is a multiple of OZG_CUDA_LINES. What lies in lines beyond those of the tile does not matter. Plane
- * component * nmod + l: symmetric residues mod m_l (int8; of 256: any byte of the class) of Re; complex: Im,
- * Re + Im. Native: then 1 plane (complex 3) of floors, numbers (1 + 2 complex) nmod and on. Ceilings: one
- * plane, complex two.
+ * Residue planes of a tile of one operand: plane q, line i (place in the tile), element p is byte base[(q
+ * lines + i) pitch + p]. pitch is a multiple of 128 and elements from the end up to pitch are 0; lines is a
+ * multiple of OZG_CUDA_LINES. What lies in lines beyond those of the tile does not matter. Plane q nmod +
+ * l: component q modulo number l of the nmod moduli of the table, symmetric residues (int8; of 256: any
+ * byte of the class). Real: q = 0 alone, the number. Complex, the first `three` moduli: Re, Im, Re + Im;
+ * the others, of which j is a root of -1: Re + j Im, Re - j Im. Native: behind these planes, table->planes
+ * of them, 1 plane (complex 3) of floors. Ceilings: one plane, complex two.
  */
 #define OZG_CUDA_LINES 256
 typedef struct ozg_cuda_planes {
@@ -118,8 +119,8 @@ typedef struct ozg_cuda_planes {
 } ozg_cuda_planes;
 
 /*
- * Sums of a tile, plane q: symmetric residues (int8) of product plane q (complex: P0 = Re Re, P1 = Im Im,
- * P2 = (Re + Im)(Re + Im)), base[(q columns + j) ld + i]; ld a multiple of 256, columns of 128. floors:
+ * Sums of a tile, plane q: symmetric residues (int8) of the product of planes q (halves.cuh has what
+ * complex ones are), base[(q columns + j) ld + i]; ld a multiple of 256, columns of 128. floors:
  * exact sums of the planes of floors, floors[(q columns + j) ld + i] in words of floor_bytes (4, or 8 where
  * several chunks of k are added).
  */
@@ -140,7 +141,7 @@ typedef struct ozg_cuda_tile {
     int32_t first;     /* it is the first chunk: sums begin */
 } ozg_cuda_tile;
 
-/* The constants of every number of moduli, tables[s], in device memory. */
+/* The constants of every number of moduli, tables[s], in device memory; of real or of complex products. */
 struct ozg_cuda_table;
 
 /* ---- scale.cu ----------------------------------------------------------------------------------- */

@@ -1,12 +1,12 @@
 /*
  * plan.c - cuts a product so that its workspace on the device stays below the limit.
  *
- * One tile needs, for s moduli and with 3 instead of 1 planes for complex types,
+ * One tile needs, with P = s planes for s moduli, for complex types 3 s or fewer (ozg_moduli_complex()),
  *
- *     planes of A  (1 or 3) s mt kt,   planes of B  (1 or 3) s nt kt,   residues  (1 or 3) s mt nt   bytes
+ *     planes of A  P mt kt,   planes of B  P nt kt,   residues  P mt nt   bytes
  *
- * and for native accuracy one plane of floors more, and their sums. Where the data choose the number of
- * moduli, nobody on the host knows it when the work is enqueued: there is room for 49.
+ * and for native accuracy one plane of floors more (complex three), and their sums. Where the data choose
+ * the number of moduli, nobody on the host knows it when the work is enqueued: there is room for 49.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -95,6 +95,20 @@ static void place_lines(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
     }
 }
 
+int ozg_cuda_residue_planes(char type, int nmod)
+{
+    const ozg_moduli_set *set = ozg_moduli_complex(nmod);
+
+    return ozg_type_complex(type) ? 2 * set->nmod + set->three : nmod;
+}
+
+int ozg_cuda_planes_of(char type, ozg_accuracy acc, int nmod)
+{
+    const int floors = acc.kind != OZG_BY_NATIVE ? 0 : ozg_type_complex(type) ? 3 : 1;
+
+    return ozg_cuda_residue_planes(type, nmod) + floors;
+}
+
 /* The planes of a tile and what comes of them. */
 static void place_tile(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
 {
@@ -105,7 +119,7 @@ static void place_tile(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
 
     l->plane[0] = take(at, (size_t)l->planes * (size_t)(l->lines_a * l->pitch));
     l->plane[1] = take(at, (size_t)l->planes * (size_t)(l->lines_b * l->pitch));
-    l->residues = take(at, (size_t)(plan->nmod * each) * entries);
+    l->residues = take(at, (size_t)ozg_cuda_residue_planes(s->type, plan->nmod) * entries);
     l->floors = take(at, (size_t)(native ? each : accurate ? 1 + complex_ : 0) * entries * sum);
     l->list = take(at, ozg_by_data(s->acc) ? 4 * (size_t)plan->mt * (size_t)plan->nt : 0);
 }
@@ -133,7 +147,7 @@ void ozg_cuda_place(const ozg_plan *plan, ozg_cuda_places *l)
     size_t at = 0;
 
     memset(l, 0, sizeof *l);
-    l->planes = ozg_plan_planes(s->type, s->acc, plan->nmod);
+    l->planes = ozg_cuda_planes_of(s->type, s->acc, plan->nmod);
     l->pitch = round_up64(plan->kt, PITCH);
     l->lines_a = round_up64(plan->mt, OZG_CUDA_LINES);
     l->lines_b = round_up64(plan->nt, OZG_CUDA_LINES);
@@ -255,7 +269,7 @@ static int too_large(const ozg_shape *s)
 
 static ozg_status get_tables(ozg_plan *plan)
 {
-    if (ozg_rns_get(&plan->rns, 1, plan->nmod))
+    if (ozg_cuda_rns(&plan->rns, plan->shape.type, plan->nmod))
         return ozg_fail(plan->ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", plan->nmod);
     return OZG_OK;
 }

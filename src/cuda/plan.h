@@ -43,6 +43,18 @@ ozg_status ozg_cuda_plan(ozg_plan *plan);
  */
 ozg_status ozg_cuda_settle(ozg_plan *plan, int nmod);
 
+/* ozg_cuda_rns() - the residue system in place of the canonical nmod moduli. Errors: OZG_E_NOMEM. */
+static inline ozg_status ozg_cuda_rns(const ozg_rns **rns, char type, int nmod)
+{
+    return ozg_type_complex(type) ? ozg_rns_complex(rns, nmod) : ozg_rns_get(rns, 1, nmod);
+}
+
+/* ozg_cuda_residue_planes() - planes of residues of an operand, and of sums. Rises with nmod. */
+int ozg_cuda_residue_planes(char type, int nmod);
+
+/* ozg_cuda_planes_of() - the same with planes of floors. */
+int ozg_cuda_planes_of(char type, ozg_accuracy acc, int nmod);
+
 /* ozg_cuda_chosen() - the data choose the number of moduli; so that nobody knows it when work is enqueued. */
 static inline int ozg_cuda_chosen(const ozg_plan *plan)
 {

@@ -17,7 +17,8 @@
 
 /* What a launch has to do. */
 typedef struct ozg_cuda_product_work {
-    int nmod;
+    const ozg_cuda_table *table;
+    int nmod;     /* of the table: plane q of residues is one of modulus q % nmod */
     int residues; /* planes of sums that are reduced, the first ones */
     int planes;   /* of sums: these, and those that are stored as they are */
     int pairs;    /* of planes that are multiplied for one plane of sums */
@@ -46,8 +47,9 @@ OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product
     if (rows <= 0 || columns <= 0)
         return w;
     w.batch = batch;
-    w.nmod = state->nmod[a.tile.part];
-    w.residues = a.ceilings ? 0 : components * w.nmod;
+    w.table = &a.tables[state->nmod[a.tile.part]];
+    w.nmod = w.table->nmod;
+    w.residues = a.ceilings ? 0 : w.table->planes;
     w.planes = w.residues + (a.request.kind == OZG_BY_NATIVE ? components : 0);
     w.pairs = 1;
     if (a.ceilings)
@@ -127,12 +129,11 @@ OZG_DEVICE int64_t ozg_cuda_product_row(const ozg_cuda_product_args &a, const oz
 }
 
 /* The constants of a plane; those of modulus 0 where there is nothing to be reduced. */
-OZG_DEVICE ozg_cuda_reduce ozg_cuda_product_modulus(const ozg_cuda_product_args &a,
-                                                    const ozg_cuda_product_work &w, int plane)
+OZG_DEVICE ozg_cuda_reduce ozg_cuda_product_modulus(const ozg_cuda_product_work &w, int plane)
 {
     ozg_cuda_reduce none = {};
 
-    return plane < w.residues ? a.tables[w.nmod].reduce[plane % w.nmod] : none;
+    return plane < w.residues ? w.table->reduce[plane % w.nmod] : none;
 }
 
 /* The symmetric residue of a sum, in the low byte. */

@@ -144,7 +144,7 @@ OZG_DEVICE void ozg_cuda_mma_product(const ozg_cuda_product_args &a, int batch)
         tile.blocks = (int)((a.tile.count + OZG_CUDA_MMA_K - 1) / OZG_CUDA_MMA_K);
         tile.steps = tile.blocks * w.pairs;
         ozg_cuda_mma_sums(sums, a, w, tile, shared);
-        m = ozg_cuda_product_modulus(a, w, tile.plane);
+        m = ozg_cuda_product_modulus(w, tile.plane);
         switch (ozg_cuda_product_how(a, w, tile.plane, m)) {
         case OZG_CUDA_DIRECT:
             ozg_cuda_mma_store<OZG_CUDA_DIRECT>(sums, a, w, tile, m);

@@ -151,7 +151,7 @@ OZG_DEVICE void ozg_cuda_wgmma_multiply_all(const ozg_cuda_product_args &a, cons
         ozg_cuda_reduce m;
 
         ozg_cuda_product_place(w, number, &plane, &tile_i, &tile_j);
-        m = ozg_cuda_product_modulus(a, w, plane); /* here: it comes while there is something to do */
+        m = ozg_cuda_product_modulus(w, plane); /* here: it comes while there is something to do */
         ozg_cuda_wgmma_sums(sums, &ring, group, blocks);
         how = ozg_cuda_product_how(a, w, plane, m);
         row = (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS + lane % 4 * 16 + ozg_cuda_product_row(a, w, how);

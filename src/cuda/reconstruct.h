@@ -21,6 +21,17 @@
 #define OZG_CUDA_RECONSTRUCT_COMPLEX 6
 #define OZG_CUDA_RECONSTRUCT_LARGE   4
 
+/* Complex: c^ of at most so many digits (ozg_cuda_weights.nlimb) comes from so many groups of four moduli. */
+#define OZG_CUDA_COMPLEX_GROUPS(digits)                                                                      \
+    ((digits) <= 4    ? 3                                                                                    \
+     : (digits) <= 7  ? 4                                                                                    \
+     : (digits) <= 8  ? 5                                                                                    \
+     : (digits) <= 10 ? 6                                                                                    \
+     : (digits) <= 12 ? 7                                                                                    \
+     : (digits) <= 16 ? 9                                                                                    \
+     : (digits) <= 20 ? 12                                                                                   \
+                      : 13)
+
 /* +-2^q, or 0 if that is allowed */
 OZG_INLINE int ozg_cuda_reconstruct_power(const ozg_scalar *s, int or_zero)
 {

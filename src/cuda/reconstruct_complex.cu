@@ -8,38 +8,38 @@
 
 template <int SINGLE> OZG_DEVICE void reconstruct_small_complex(const ozg_cuda_reconstruct_args &a)
 {
-    __shared__ uint4 memory[sizeof(shared_memory<1, 8, 4, 2>) / sizeof(uint4)];
+    __shared__ uint4 memory[sizeof(shared_memory<1, 8, OZG_CUDA_COMPLEX_GROUPS(8), 2>) / sizeof(uint4)];
     const ozg_cuda_table *table = table_of(a, 0);
 
     if (!table)
         return;
     if (table->weights.nlimb <= 4)
-        reconstruct<SINGLE, 1, 4, 2, 2>(a, table, memory);
+        reconstruct<SINGLE, 1, 4, OZG_CUDA_COMPLEX_GROUPS(4), 2>(a, table, memory);
     else if (table->weights.nlimb == 6)
-        reconstruct<SINGLE, 1, 6, 3, 2>(a, table, memory);
+        reconstruct<SINGLE, 1, 6, OZG_CUDA_COMPLEX_GROUPS(6), 2>(a, table, memory);
     else if (table->weights.nlimb == 7)
-        reconstruct<SINGLE, 1, 7, 4, 2>(a, table, memory);
+        reconstruct<SINGLE, 1, 7, OZG_CUDA_COMPLEX_GROUPS(7), 2>(a, table, memory);
     else
-        reconstruct<SINGLE, 1, 8, 4, 2>(a, table, memory);
+        reconstruct<SINGLE, 1, 8, OZG_CUDA_COMPLEX_GROUPS(8), 2>(a, table, memory);
 }
 
 template <int SINGLE> OZG_DEVICE void reconstruct_large_complex(const ozg_cuda_reconstruct_args &a)
 {
-    __shared__ uint4 memory[sizeof(shared_memory<1, 24, 13, 1>) / sizeof(uint4)];
+    __shared__ uint4 memory[sizeof(shared_memory<1, 12, OZG_CUDA_COMPLEX_GROUPS(12), 2>) / sizeof(uint4)];
     const ozg_cuda_table *table = table_of(a, 1);
 
     if (!table)
         return;
     if (table->weights.nlimb == 10)
-        reconstruct<SINGLE, 1, 10, 5, 1>(a, table, memory);
+        reconstruct<SINGLE, 1, 10, OZG_CUDA_COMPLEX_GROUPS(10), 2>(a, table, memory);
     else if (table->weights.nlimb == 12)
-        reconstruct<SINGLE, 1, 12, 6, 1>(a, table, memory);
+        reconstruct<SINGLE, 1, 12, OZG_CUDA_COMPLEX_GROUPS(12), 2>(a, table, memory);
     else if (table->weights.nlimb == 16)
-        reconstruct<SINGLE, 1, 16, 9, 1>(a, table, memory);
+        reconstruct<SINGLE, 1, 16, OZG_CUDA_COMPLEX_GROUPS(16), 1>(a, table, memory);
     else if (table->weights.nlimb == 20)
-        reconstruct<SINGLE, 1, 20, 11, 1>(a, table, memory);
+        reconstruct<SINGLE, 1, 20, OZG_CUDA_COMPLEX_GROUPS(20), 1>(a, table, memory);
     else
-        reconstruct<SINGLE, 1, 24, 13, 1>(a, table, memory);
+        reconstruct<SINGLE, 1, 24, OZG_CUDA_COMPLEX_GROUPS(24), 1>(a, table, memory);
 }
 
 OZG_KERNEL(ozg_cuda_reconstruct_small_z, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_COMPLEX)

@@ -3,7 +3,7 @@
  * complex.
  *
  * Two steps, by a warp for one column after the other. First a thread has R rows, one behind the other:
- * bytes of four planes become words of four moduli each, and dp2a multiplies them by two digits at a time
+ * bytes of four planes become words of four residues each, and dp2a multiplies them by two digits at a time
  * (reconstruct_table.h). Then, by way of shared memory, it has R rows 32 apart, so that all that has to do
  * with lines and with C is side by side.
  *
@@ -41,11 +41,12 @@ template <int R> OZG_DEVICE void transpose(const uint32_t (&v)[4], uint32_t (&x)
 /* The digits in shared memory: two words a group, groups rounded up to whole pairs. */
 #define PAIRS(g) (((g) + 1) / 2)
 
-template <int G> OZG_DEVICE void load_digits(const uint4 *digits, int i, uint32_t (&k)[4 * PAIRS(G)])
+/* One digit of all moduli. */
+template <int G> OZG_DEVICE void load_digits(const uint4 (&digits)[PAIRS(G)], uint32_t (&k)[4 * PAIRS(G)])
 {
 #pragma unroll
     for (int p = 0; p < PAIRS(G); p++) {
-        const uint4 four = digits[i * PAIRS(G) + p];
+        const uint4 four = digits[p];
 
         k[4 * p] = four.x;
         k[4 * p + 1] = four.y;
@@ -54,10 +55,12 @@ template <int G> OZG_DEVICE void load_digits(const uint4 *digits, int i, uint32_
     }
 }
 
-/* sum + the digits k times the residues of a row */
+/* the digits k times the residues of a row */
 template <int G, int R>
-OZG_DEVICE int dot(const uint32_t (&k)[4 * PAIRS(G)], const uint32_t (&x)[G][R], int r, int sum)
+OZG_DEVICE int dot(const uint32_t (&k)[4 * PAIRS(G)], const uint32_t (&x)[G][R], int r)
 {
+    int sum = 0;
+
 #pragma unroll
     for (int g = 0; g < G; g++) {
         sum = ozg_dp2a_lo_ss(k[2 * g], x[g][r], sum);
@@ -66,44 +69,53 @@ OZG_DEVICE int dot(const uint32_t (&k)[4 * PAIRS(G)], const uint32_t (&x)[G][R],
     return sum;
 }
 
-/*
- * What a row's sums of the planes of all products make of a component: P0; Re = P0 - P1, Im = P2 - P0 - P1.
- */
-template <int COMPLEX> OZG_DEVICE void combine(const int (&p)[1 + 2 * COMPLEX], int (&out)[1 + COMPLEX])
+/* Residues of R rows, of group g of `nmod` planes; at: those of plane 0. */
+template <int R>
+OZG_DEVICE void load_group(const uint8_t *at, int64_t plane, int nmod, int g, uint32_t (&v)[4])
 {
-    out[0] = COMPLEX ? p[0] - p[COMPLEX] : p[0];
-    if (COMPLEX)
-        out[COMPLEX] = p[2 * COMPLEX] - p[0] - p[COMPLEX];
+#pragma unroll
+    for (int l = 0; l < 4; l++)
+        v[l] = 4 * g + l < nmod ? load_rows<R>(at + (4 * g + l) * plane) : 0;
 }
 
-template <int COMPLEX, int G, int R>
-OZG_DEVICE void dots(const uint32_t (&k)[4 * PAIRS(G)], const uint32_t (&x)[1 + 2 * COMPLEX][G][R], int r,
-                     int (&out)[1 + COMPLEX])
+/* All residues of R rows, of at most 4 G planes; at: those of the first. */
+template <int G, int R>
+OZG_DEVICE void load_planes(const uint8_t *at, int64_t plane, int nmod, uint32_t (&x)[G][R])
 {
-    int p[1 + 2 * COMPLEX];
-
 #pragma unroll
-    for (int q = 0; q < 1 + 2 * COMPLEX; q++)
-        p[q] = dot<G, R>(k, x[q], r, 0);
-    combine<COMPLEX>(p, out);
+    for (int g = 0; g < G; g++) {
+        uint32_t v[4];
+
+        load_group<R>(at, plane, nmod, g, v);
+        transpose<R>(v, x[g]);
+    }
 }
 
-/* All residues of R rows. at: those of plane 0. */
-template <int COMPLEX, int G, int R>
-OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, int nmod,
-                              uint32_t (&x)[1 + 2 * COMPLEX][G][R])
+/* The same of Re and Im, from the planes of complex products. half: of the weights. */
+template <int G, int R>
+OZG_DEVICE void load_components(const uint8_t *at, int64_t plane, int nmod, int three, const uint4 *half,
+                                uint32_t (&re)[G][R], uint32_t (&im)[G][R])
 {
-#pragma unroll
-    for (int q = 0; q < 1 + 2 * COMPLEX; q++) {
-#pragma unroll
-        for (int g = 0; g < G; g++) {
-            uint32_t v[4];
+    const uint8_t *const thirds = at + 2 * nmod * plane;
+    uint32_t third[4];
 
+    if (three) /* with the others */
+        load_group<R>(thirds, plane, three, 0, third);
+    load_planes<G, R>(at, plane, nmod, re);
+    load_planes<G, R>(at + nmod * plane, plane, nmod, im);
 #pragma unroll
-            for (int l = 0; l < 4; l++)
-                v[l] = 4 * g + l < nmod ? load_rows<R>(at + (q * nmod + 4 * g + l) * plane) : 0;
-            transpose<R>(v, x[q][g]);
+    for (int g = 0; g < G; g++) {
+        const uint4 k = half[g];
+        uint32_t c[R] = {};
+
+        if (4 * g < three) {
+            if (g)
+                load_group<R>(thirds, plane, three, g, third);
+            transpose<R>(third, c);
         }
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            ozg_cuda_components(&re[g][r], &im[g][r], c[r], 4 * g < three, k);
     }
 }
 
@@ -115,7 +127,7 @@ OZG_DEVICE void load_residues(const uint8_t *at, int64_t plane, int nmod,
 
 /* Shared memory of a block: L digits of at most 4 G moduli, R rows a thread, N words of each component. */
 template <int COMPLEX, int L, int G, int R> struct alignas(16) shared_memory {
-    uint4 digits[(2 + L) * PAIRS(G)];
+    uint4 digits[1 + COMPLEX][2 + L][PAIRS(G)], half[COMPLEX ? G : 1];
     int product[L];
     ozg_cuda_line row[R * THREADS]; /* of the strip */
     ozg_cuda_line column[THREADS];  /* of each thread */
@@ -132,61 +144,52 @@ template <int L> OZG_DEVICE uint64_t last_word(uint64_t bits, int high)
     return L % 4 == 3 ? bits | (uint64_t)(uint32_t)(int32_t)(int16_t)high << 32 : bits;
 }
 
-/* The quotients, negated: product is that of -M. */
+/* The quotients of a component, negated: product is that of -M. */
 template <int COMPLEX, int L, int G, int R>
-OZG_DEVICE void quotients(const shared_memory<COMPLEX, L, G, R> *m,
-                          const uint32_t (&x)[1 + 2 * COMPLEX][G][R], int (&quotient)[R][1 + COMPLEX])
+OZG_DEVICE void quotients(const shared_memory<COMPLEX, L, G, R> *m, int c, const uint32_t (&x)[G][R],
+                          int (&quotient)[R])
 {
     uint32_t k[4 * PAIRS(G)];
-    int sum[1 + COMPLEX];
 
-    load_digits<G>(m->digits, 0, k);
+    load_digits<G>(m->digits[c][0], k);
 #pragma unroll
     for (int r = 0; r < R; r++)
-        dots<COMPLEX, G, R>(k, x, r, quotient[r]);
-    if (COMPLEX) /* three residues: one digit is not enough */
-        load_digits<G>(m->digits, 1, k);
+        quotient[r] = dot<G, R>(k, x, r);
+    if (COMPLEX) /* there is less room for an error */
+        load_digits<G>(m->digits[c][1], k);
 #pragma unroll
-    for (int r = 0; r < R; r++) {
-        if (COMPLEX)
-            dots<COMPLEX, G, R>(k, x, r, sum);
-#pragma unroll
-        for (int c = 0; c <= COMPLEX; c++)
-            quotient[r][c] = (quotient[r][c] + (COMPLEX ? sum[c] >> 16 : 0) + 32768) >> 16;
-    }
+    for (int r = 0; r < R; r++)
+        quotient[r] = (quotient[r] + (COMPLEX ? dot<G, R>(k, x, r) >> 16 : 0) + 32768) >> 16;
 }
 
-/* c^ of R rows: L digits, in words to shared memory. */
+/* A component of c^ of R rows: L digits, in words to shared memory. */
 template <int COMPLEX, int L, int G, int R>
-OZG_DEVICE void crt(shared_memory<COMPLEX, L, G, R> *m, const uint32_t (&x)[1 + 2 * COMPLEX][G][R])
+OZG_DEVICE void crt(shared_memory<COMPLEX, L, G, R> *m, int c, const uint32_t (&x)[G][R])
 {
-    uint64_t *const to = &m->word[threadIdx.x / 32][0][0][threadIdx.x % 32], word[R][1 + COMPLEX];
+    uint64_t *const to = &m->word[threadIdx.x / 32][c][0][threadIdx.x % 32];
+    uint64_t word[R];
     uint32_t k[4 * PAIRS(G)];
-    int quotient[R][1 + COMPLEX], carry[R][1 + COMPLEX], low[R][1 + COMPLEX], sum[1 + COMPLEX];
+    int quotient[R], carry[R], low[R];
 
-    quotients<COMPLEX, L, G, R>(m, x, quotient);
+    quotients<COMPLEX, L, G, R>(m, c, x, quotient);
 #pragma unroll
     for (int i = 0; i < L; i++) {
-        load_digits<G>(m->digits, 2 + i, k);
+        load_digits<G>(m->digits[c][2 + i], k);
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            dots<COMPLEX, G, R>(k, x, r, sum);
-#pragma unroll
-            for (int c = 0; c <= COMPLEX; c++) {
-                const int v = (i ? carry[r][c] : 0) + sum[c] + quotient[r][c] * m->product[i];
+            const int v = (i ? carry[r] : 0) + dot<G, R>(k, x, r) + quotient[r] * m->product[i];
 
-                carry[r][c] = v >> 16;
-                if (i % 2 == 0)
-                    low[r][c] = v;
-                if (i % 4 == 1)
-                    word[r][c] = __byte_perm((uint32_t)low[r][c], (uint32_t)v, 0x5410);
-                if (i % 4 == 3)
-                    word[r][c] |= (uint64_t)__byte_perm((uint32_t)low[r][c], (uint32_t)v, 0x5410) << 32;
-                if (i == L - 1)
-                    word[r][c] = last_word<L>(word[r][c], v);
-                if (i == L - 1 || i % 4 == 3)
-                    to[((c * ((L + 3) / 4) + i / 4) * R + r) * SLOTS(R)] = word[r][c];
-            }
+            carry[r] = v >> 16;
+            if (i % 2 == 0)
+                low[r] = v;
+            if (i % 4 == 1)
+                word[r] = __byte_perm((uint32_t)low[r], (uint32_t)v, 0x5410);
+            if (i % 4 == 3)
+                word[r] |= (uint64_t)__byte_perm((uint32_t)low[r], (uint32_t)v, 0x5410) << 32;
+            if (i == L - 1)
+                word[r] = last_word<L>(word[r], v);
+            if (i == L - 1 || i % 4 == 3)
+                to[(i / 4 * R + r) * SLOTS(R)] = word[r];
         }
     }
 }
@@ -200,18 +203,25 @@ typedef struct strip {
 
 /* c^ of the thread's rows in its column to shared memory. */
 template <int COMPLEX, int L, int G, int R>
-OZG_DEVICE void crt_of_rows(const ozg_cuda_reconstruct_args &a, const strip &s, int nmod,
+OZG_DEVICE void crt_of_rows(const ozg_cuda_reconstruct_args &a, const ozg_cuda_table *table, const strip &s,
                             shared_memory<COMPLEX, L, G, R> *m)
 {
     const tile &t = m->t;
     const int i = s.i + (int)(threadIdx.x & (t.lines - 1)) * R, j = s.first + (int)(threadIdx.x / t.lines);
-    uint32_t x[1 + 2 * COMPLEX][G][R];
+    const uint8_t *const at = a.in.base + j * a.in.ld + i;
+    const int64_t plane = a.in.columns * a.in.ld;
+    uint32_t x[1 + COMPLEX][G][R];
 
     if (i >= t.rows || j >= s.end)
         return;
-    load_residues<COMPLEX, G, R>(a.in.base + j * a.in.ld + i, a.in.columns * a.in.ld, nmod, x);
+    if (COMPLEX)
+        load_components<G, R>(at, plane, table->nmod, table->three, m->half, x[0], x[COMPLEX]);
+    else
+        load_planes<G, R>(at, plane, table->nmod, x[0]);
     m->column[threadIdx.x] = line_of(a.b, stored(t, a.b, t.j0 + j), &a.request);
-    crt<COMPLEX, L, G, R>(m, x);
+#pragma unroll
+    for (int c = 0; c <= COMPLEX; c++)
+        crt<COMPLEX, L, G, R>(m, c, x[c]);
 }
 
 /* Of entry `number` of the warp. Adds to *tested and *largest; returns whether it fails. */
@@ -260,11 +270,13 @@ OZG_DEVICE void fill_shared(const ozg_cuda_reconstruct_args &a, const ozg_cuda_w
 {
     const ozg_cuda_tests tests = ozg_cuda_tests_of(&a.request, a.factor);
 
-    for (int q = threadIdx.x; q < (2 + L) * 4 * PAIRS(G); q += THREADS) {
-        const int i = q / (4 * PAIRS(G)), g = q % (4 * PAIRS(G)) / 2;
+    for (int q = threadIdx.x; q < (1 + COMPLEX) * (2 + L) * 4 * PAIRS(G); q += THREADS) {
+        const int row = q / (4 * PAIRS(G)), g = q % (4 * PAIRS(G)) / 2;
 
-        ((uint32_t *)m->digits)[q] = g < G ? w->digit[i][g][q % 2] : 0;
+        ((uint32_t *)m->digits)[q] = g < G ? w->digit[row / (2 + L)][row % (2 + L)][g][q % 2] : 0;
     }
+    for (int q = threadIdx.x; q < 4 * G && COMPLEX; q += THREADS)
+        ((uint32_t *)m->half)[q] = (&w->half[0][0])[q];
     for (int q = threadIdx.x; q < L; q += THREADS)
         m->product[q] = w->product[q];
     if (threadIdx.x == 0) {
@@ -305,7 +317,7 @@ OZG_DEVICE void reconstruct(const ozg_cuda_reconstruct_args &a, const ozg_cuda_t
 
         fill_rows(a, s.i, m);
         for (; s.first < s.end; s.first += THREADS / t.lines) {
-            crt_of_rows(a, s, table->nmod, m);
+            crt_of_rows(a, table, s, m);
             __syncwarp();
 #pragma unroll 1
             for (int number = threadIdx.x % 32; number < 32 * R; number += 32) {

@@ -552,7 +552,7 @@ OZG_DEVICE void quads_of_strip(const ozg_cuda_reconstruct_args &a, const ozg_cud
                                quads_memory<GROUPS, DIGITS> *m, int i, int begin, int end, uint32_t *tested,
                                uint64_t *largest)
 {
-    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, nmod = table->nmod,
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, nmod = table->planes,
               step = THREADS / 32;
     const int ahead = GROUPS == 1, rows = GROUPS == 1 ? 4 : 2; /* as registers allow */
     const uint32_t there = rows_there(m, i + 4 * lane);

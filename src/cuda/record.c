@@ -123,7 +123,7 @@ static ozg_status plan_of_part(ozg_plan *part, const ozg_plan *plan, const ozg_c
     part->width = state->width[q];
     part->rows = state->part[q].rows;
     part->columns = state->part[q].columns;
-    if (ozg_rns_get(&part->rns, 1, part->nmod))
+    if (ozg_cuda_rns(&part->rns, plan->shape.type, part->nmod))
         return ozg_fail(plan->ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", part->nmod);
     return OZG_OK;
 }

@@ -113,11 +113,11 @@ OZG_DEVICE void crt(const ozg_cuda_table *t, const ozg_cuda_residues *in, int pa
     for (int d = 0; d < 2 + 4 * words; d++)
         sum[d] = 0;
     for (int l = 0; l < t->nmod; l++) {
-        const int r = ozg_cuda_crt_residue(in, t->nmod, l, part, complex_, at);
+        const int r = ozg_cuda_crt_residue(t, in, l, part, complex_, at);
 
 #pragma unroll
         for (int d = 0; d < 2 + 4 * words; d++)
-            sum[d] += r * ozg_cuda_crt_digit(w, d, l);
+            sum[d] += r * ozg_cuda_crt_digit(w, part, d, l);
     }
     q = (sum[0] + (sum[1] >> 16) + 32768) >> 16;
 #pragma unroll

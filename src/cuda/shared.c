@@ -131,19 +131,20 @@ static ozg_status load_modules(ozg_context *ctx, ozg_cuda_shared *d)
     return OZG_OK;
 }
 
-/* tables[s] of all s, the first ones unused: a kernel finds its own by the number of moduli. */
+/* OZG_CUDA_TABLES of them */
 static ozg_status build_tables(ozg_context *ctx, struct ozg_cuda_table *tables)
 {
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
-        if (ozg_cuda_table_build(&tables[s], s))
+        if (ozg_cuda_table_build(&tables[s], 0, s) ||
+            ozg_cuda_table_build(&tables[OZG_NMOD_MAX + 1 + s], 1, s))
             return ozg_fail(ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", s);
     return OZG_OK;
 }
 
 static ozg_status upload_tables(ozg_context *ctx, ozg_cuda_shared *d)
 {
-    const size_t bytes = (OZG_NMOD_MAX + 1) * sizeof(struct ozg_cuda_table);
-    struct ozg_cuda_table *tables = calloc(OZG_NMOD_MAX + 1, sizeof *tables);
+    const size_t bytes = OZG_CUDA_TABLES * sizeof(struct ozg_cuda_table);
+    struct ozg_cuda_table *tables = calloc(OZG_CUDA_TABLES, sizeof *tables);
     ozg_status status;
     CUresult result;
 

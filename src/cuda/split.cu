@@ -275,6 +275,7 @@ OZG_DEVICE split_work work_of(const ozg_cuda_split_args &a, int q)
     const ozg_cuda_split_side &side = a.side[q];
     const ozg_view &view = side.lines.view;
     const ozg_part &part = a.state->part[a.tile.part];
+    const ozg_cuda_table &table = a.tables[a.state->nmod[a.tile.part]];
     const int64_t i0 = q ? a.tile.j0 : a.tile.i0, most = q ? a.tile.columns : a.tile.rows;
     split_work v = {};
 
@@ -296,9 +297,11 @@ OZG_DEVICE split_work work_of(const ozg_cuda_split_args &a, int q)
     v.place_words = (uint32_t)(v.words - a.tile.p0 / 32);
     if (side.measure && a.request.measured && side.lines.places)
         v.places = (uint32_t *)side.lines.places + a.tile.p0 / 32;
-    v.nmod = a.state->nmod[a.tile.part];
-    v.most_bits = a.tables[v.nmod].most_bits;
-    v.most_top = a.tables[v.nmod].most_top;
+    v.nmod = table.nmod;
+    v.three = table.three;
+    v.planes = table.planes;
+    v.most_bits = table.most_bits;
+    v.most_top = table.most_top;
     v.native = a.request.kind == OZG_BY_NATIVE;
     v.measure = side.measure && a.request.measured;
     v.conj = view.conj ? ALL_LANES : 0;
@@ -332,8 +335,9 @@ OZG_KERNEL_BATCH(ozg_cuda_split, ozg_cuda_split_args, OZG_CUDA_SPLIT_THREADS, OZ
         ozg_launch_next();
         return;
     }
-    const int nmod = a.state->nmod[a.tile.part];
-    const uint32_t *from = (const uint32_t *)a.tables[nmod].split;
+    const ozg_cuda_table &constants = a.tables[a.state->nmod[a.tile.part]];
+    const uint32_t *from = (const uint32_t *)constants.split;
+    const int nmod = constants.nmod;
 
     if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
         work[threadIdx.x / 32] = work_of(a, (int)threadIdx.x / 32);

@@ -29,7 +29,8 @@ typedef struct split_work {
     uint32_t place_words;  /* of a line from p = 0 on */
     int32_t chunk,
         items; /* steps of an item, a block of lines; items in all: their planes are in memory, so they fit */
-    int32_t nmod, native;
+    int32_t nmod, three, planes; /* ozg_cuda_table */
+    int32_t native;
     int32_t most_bits; /* Q: ozg_moduli_set */
     uint64_t most_top;
     int32_t measure; /* norms of residuals are wanted */
@@ -187,7 +188,7 @@ template <int parts, int Q>
 OZG_DEVICE void store_floors(uint32_t (&floors)[parts][Q], const split_work &v, const split_thread &t,
                              uint32_t p, uint32_t stores)
 {
-    uint8_t *out = t.out + p + (parts == 2 ? 3 : 1) * v.nmod * v.plane;
+    uint8_t *out = t.out + p + v.planes * v.plane;
 
     for (int part = 0; part < parts; part++, out += v.plane)
         store_quads<Q>(out, floors[part], v, stores);
@@ -248,20 +249,88 @@ template <int W> OZG_DEVICE split_constants constants_of(const ozg_cuda_split_mo
     return c;
 }
 
-/* f of split_table.h */
-template <int W> OZG_DEVICE uint32_t fraction(const uint32_t (&w)[W], const split_constants &c)
+/* v + start of split_table.h */
+template <int W>
+OZG_DEVICE uint32_t byte_sum(const uint32_t (&w)[W], const split_constants &c, uint32_t start)
 {
-    int v = 0;
+    int v = (int)start;
 
 #pragma unroll
     for (int i = 0; i < W; i++)
         v = ozg_dp4a_us(w[i], c.power[i], v);
-    return (uint32_t)v * c.ratio + c.offset;
+    return (uint32_t)v;
+}
+
+/* f of split_table.h */
+template <int W> OZG_DEVICE uint32_t fraction(const uint32_t (&w)[W], const split_constants &c)
+{
+    return byte_sum<W>(w, c, 0) * c.ratio + c.offset;
 }
 
 OZG_DEVICE uint32_t residue(uint32_t f, const split_constants &c)
 {
     return ozg_dp2a_lo_uu(f, c.times, c.add);
+}
+
+/* The planes of a modulus, of Q quads at `out`: of a real number, or complex by 3M. */
+template <int W, int parts, int Q>
+OZG_DEVICE void store_modulus(const uint32_t (&w)[4 * Q * parts][W], const split_work &v, uint8_t *out,
+                              uint32_t stores, const ozg_cuda_split_modulus *modulus)
+{
+    const split_constants c = constants_of<W>(modulus);
+    const int64_t component = v.nmod * v.plane;
+    uint32_t r[parts == 2 ? 3 : 1][Q];
+
+#pragma unroll
+    for (int g = 0; g < Q; g++) {
+        uint32_t x[parts == 2 ? 3 : 1][4];
+
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            const int i = (4 * g + q) * parts;
+            const uint32_t f = fraction<W>(w[i], c);
+
+            x[0][q] = residue(f, c);
+            if (parts == 2) {
+                const uint32_t f2 = fraction<W>(w[i + parts - 1], c);
+
+                x[1 % (2 * parts - 1)][q] = residue(f2, c);
+                x[2 % (2 * parts - 1)][q] = residue(f + f2 - c.both, c);
+            }
+        }
+        for (int k = 0; k < (parts == 2 ? 3 : 1); k++)
+            r[k][g] = pack(x[k][0], x[k][1], x[k][2], x[k][3]);
+    }
+    for (int k = 0; k < (parts == 2 ? 3 : 1); k++)
+        store_quads<Q>(out + k * component, r[k], v, stores);
+}
+
+/* The same by 2M: Re + j Im and Re - j Im. */
+template <int W, int Q>
+OZG_DEVICE void store_modulus_2m(const uint32_t (&w)[8 * Q][W], const split_work &v, uint8_t *out,
+                                 uint32_t stores, const ozg_cuda_split_modulus *modulus)
+{
+    const split_constants c = constants_of<W>(modulus);
+    const uint32_t root = modulus->root, start = modulus->start >> 8 * (W < 4 ? W - 1 : 3) & 0xff;
+    uint32_t r[2][Q];
+
+#pragma unroll
+    for (int g = 0; g < Q; g++) {
+        uint32_t x[2][4];
+
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            const uint32_t f = fraction<W>(w[2 * (4 * g + q)], c);
+            const uint32_t im = byte_sum<W>(w[2 * (4 * g + q) + 1], c, start);
+
+            x[0][q] = residue(f + im * root, c);
+            x[1][q] = residue(f - im * root, c);
+        }
+        for (int k = 0; k < 2; k++)
+            r[k][g] = pack(x[k][0], x[k][1], x[k][2], x[k][3]);
+    }
+    for (int k = 0; k < 2; k++)
+        store_quads<Q>(out + k * v.nmod * v.plane, r[k], v, stores);
 }
 
 /* All planes of Q quads at p. */
@@ -270,36 +339,17 @@ OZG_DEVICE void store_residues(const uint32_t (&w)[4 * Q * parts][W], const spli
                                const split_thread &t, uint32_t p, uint32_t stores,
                                const ozg_cuda_split_modulus *table)
 {
-    const int64_t component = v.nmod * v.plane;
     uint8_t *out = t.out + p;
 
 #pragma unroll 1
     for (int l = 0; l < v.nmod; l++, out += v.plane) {
-        const split_constants c = constants_of<W>(&table[l]);
-        uint32_t r[parts == 2 ? 3 : 1][Q];
-
-#pragma unroll
-        for (int g = 0; g < Q; g++) {
-            uint32_t x[parts == 2 ? 3 : 1][4];
-
-#pragma unroll
-            for (int q = 0; q < 4; q++) {
-                const int i = (4 * g + q) * parts;
-                const uint32_t f = fraction<W>(w[i], c);
-
-                x[0][q] = residue(f, c);
-                if (parts == 2) {
-                    const uint32_t f2 = fraction<W>(w[i + parts - 1], c);
-
-                    x[1 % (2 * parts - 1)][q] = residue(f2, c);
-                    x[2 % (2 * parts - 1)][q] = residue(f + f2 - c.both, c);
-                }
+        if constexpr (parts == 2) {
+            if (l >= v.three) {
+                store_modulus_2m<W, Q>(w, v, out, stores, &table[l]);
+                continue;
             }
-            for (int k = 0; k < (parts == 2 ? 3 : 1); k++)
-                r[k][g] = pack(x[k][0], x[k][1], x[k][2], x[k][3]);
         }
-        for (int k = 0; k < (parts == 2 ? 3 : 1); k++)
-            store_quads<Q>(out + k * component, r[k], v, stores);
+        store_modulus<W, parts, Q>(w, v, out, stores, &table[l]);
     }
 }
 

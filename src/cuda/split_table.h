@@ -23,7 +23,15 @@
  * lowest byte of X, and 65280 r + 65280 lies in [65536 r, 65536 (r + 1)) for r <= 255.
  *
  * Re + Im, with both c in: f(Re) + f(Im) - B, where B = h R + floor(2^31 / m), is f of u = u_Re + u_Im - h.
- * Tested for all moduli by enumeration of u: tests/cuda/test_split.c.
+ *
+ * Re + j Im and Re - j Im, j^2 = -1 (2M): with J = RN(j 2^32 / m), w = v(Im) + c', c' = -2^(32 W - 1) mod m,
+ *
+ *     f(Re) + w J and f(Re) - w J mod 2^32 are f of u + j w and u - j w, u = v(Re) + c:
+ *
+ * w = Im^ (mod m), and with J = (j 2^32 + y) / m, |y| <= m / 2, the error u z / m above becomes (u z +- w y)
+ * / m. |u|, |w| < 2^20 + 2^8, so that |u z +- w y| < 2^29, too, and the rest follows as before.
+ *
+ * Tested for all moduli by enumeration: tests/cuda/test_split.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -43,10 +51,11 @@ typedef struct ozg_cuda_split_modulus {
     uint32_t both;                         /* B */
     uint32_t offset[OZG_CUDA_SPLIT_FORMS]; /* K for 1, 2, 3 and 6 words */
     uint32_t power[OZG_CUDA_SPLIT_WORDS];  /* P, four bytes a word */
-    uint32_t unused[2];                    /* 64 bytes in all */
-} ozg_cuda_split_modulus;
+    uint32_t root;                         /* J; 3M: unused */
+    uint32_t start;                        /* c' for 1, 2, 3 and 6 words, a byte each; 3M: unused */
+} ozg_cuda_split_modulus;                  /* 64 bytes */
 
-/* ozg_cuda_split_modulus_build() - the constants of m, which is 256 or odd and below. */
-void ozg_cuda_split_modulus_build(ozg_cuda_split_modulus *t, uint32_t m);
+/* ozg_cuda_split_modulus_build() - the constants of m, which is 256 or odd and below. j: 2M, else 0. */
+void ozg_cuda_split_modulus_build(ozg_cuda_split_modulus *t, uint32_t m, uint32_t j);
 
 #endif

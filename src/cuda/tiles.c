@@ -7,6 +7,7 @@
 #include "cuda/pipeline.h"
 #include "cuda/product.h"
 #include "cuda/reconstruct.h"
+#include "cuda/table.h"
 
 static int64_t min64(int64_t a, int64_t b)
 {
@@ -25,6 +26,11 @@ typedef struct walk {
     int split_a, split_b;
 } walk;
 
+static const struct ozg_cuda_table *tables_of(const ozg_cuda_job *job)
+{
+    return ozg_cuda_tables_of(job->ctx->cuda->tables, job->request.complex_);
+}
+
 static void split(const walk *w)
 {
     ozg_cuda_job *job = w->job;
@@ -36,7 +42,7 @@ static void split(const walk *w)
     args.state = job->state;
     args.request = job->request;
     args.tile = *t;
-    args.tables = job->ctx->cuda->tables;
+    args.tables = tables_of(job);
     args.ceilings = w->ceilings;
     args.side[0].lines = job->a;
     args.side[0].planes = job->planes_a;
@@ -87,7 +93,7 @@ static int sums(const ozg_cuda_job *job, int part, int ceilings)
 
     if (ceilings)
         return 1 + ozg_type_complex(s->type);
-    return ozg_plan_planes(s->type, s->acc, job->settled ? job->nmod[part] : OZG_NMOD_MAX);
+    return ozg_cuda_planes_of(s->type, s->acc, job->settled ? job->nmod[part] : OZG_NMOD_MAX);
 }
 
 static void product(const walk *w)
@@ -107,7 +113,7 @@ static void product(const walk *w)
     args.a = job->planes_a;
     args.b = job->planes_b;
     args.out = job->sums;
-    args.tables = cuda->tables;
+    args.tables = tables_of(job);
     args.ceilings = w->ceilings;
     blocks = ozg_cuda_product_blocks(cuda->wgmma, t->rows, t->columns, sums(job, t->part, w->ceilings),
                                      ozg_cuda_job_share(job));
@@ -148,7 +154,7 @@ static void reconstruct(const walk *w)
     args.a = job->a;
     args.b = job->b;
     args.in = job->sums;
-    args.tables = job->ctx->cuda->tables;
+    args.tables = tables_of(job);
     args.scalars = job->scalars;
     args.c = job->c;
     args.ldc = job->ldc;

@@ -1,5 +1,5 @@
 /*
- * equal_data.h - a product of prog_equal.c: its shape, and matrices made from a seed.
+ * equal_data.h - a product of prog_equal.c: its shape, matrices made from a seed, and what is reported of it.
  *
  * Memory between columns is filled with NaN, which nobody may read or change.
  *
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "moduli.h"
 #include "ozgemm.h"
 
 enum family {
@@ -381,6 +382,25 @@ static inline void batch_free(batch *z)
     free(z->b);
     free(z->c);
     free(z->place);
+}
+
+/* ---- reports ------------------------------------------------------------------------------------ */
+
+/* Products of a product that is not in parts. */
+static inline int products_of(const product *g, const ozg_report *r)
+{
+    const int complex_ = type_parts(g->type) == 2, native = g->acc.kind == ozg_native().kind;
+    const ozg_moduli_set *set = ozg_moduli_complex(r->moduli);
+
+    return complex_ ? 2 * set->nmod + set->three + 3 * native : r->moduli + native;
+}
+
+/* The products that the device reports: complex ones are fewer than the CPU's. Parts save some of native. */
+static inline int right_products(const product *g, const ozg_report *r)
+{
+    const int all = r->emulated ? products_of(g, r) : 0;
+
+    return r->products == all || (r->products < all && r->products > 0 && g->acc.kind == ozg_native().kind);
 }
 
 #endif

@@ -16,14 +16,15 @@
 #include "emulate.h"
 #include "../kernels/kernels.h"
 
-static ozg_cuda_table tables[OZG_NMOD_MAX + 1];
+static ozg_cuda_table tables[OZG_CUDA_TABLES];
 
 static inline int make_tables(void **state)
 {
     (void)state;
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
-        if (ozg_cuda_table_build(&tables[s], s))
-            return -1;
+        for (int complex_ = 0; complex_ < 2; complex_++)
+            if (ozg_cuda_table_build(&tables[complex_ * (OZG_NMOD_MAX + 1) + s], complex_, s))
+                return -1;
     return 0;
 }
 
@@ -69,7 +70,7 @@ struct side {
 
 struct fixture {
     struct rng r;
-    const ozg_rns *rns;
+    const ozg_rns *rns, *system; /* the CPU's, and that of the planes */
     int type, single, complex_, kind, reported;
     int64_t rows, columns, ldc, i0, j0; /* the tile lies at place i0, j0 */
     struct side a, b;
@@ -193,25 +194,42 @@ static inline uint8_t symmetric_byte(unsigned long x, unsigned long m)
     return (uint8_t)(x > m / 2 ? x - m : x);
 }
 
+/* The residues of an entry as the device has them: 3M with any P1, or 2M. */
+static inline void set_planes(struct fixture *f, int64_t at, mpz_t *z)
+{
+    const int n = f->system->nmod;
+    const int64_t plane = LD * f->columns;
+
+    for (int l = 0; l < n; l++) {
+        const unsigned long m = f->system->m[l], re = mpz_fdiv_ui(z[0], m), im = mpz_fdiv_ui(z[1], m);
+        const unsigned long other = (unsigned long)rng_below(&f->r, m); /* P1 */
+        unsigned long j = 1;
+
+        if (!f->complex_) {
+            f->planes[l * plane + at] = symmetric_byte(re, m);
+        } else if (l < f->system->three) {
+            f->planes[l * plane + at] = symmetric_byte(re + other, m);
+            f->planes[(n + l) * plane + at] = symmetric_byte(other, m);
+            f->planes[(2 * n + l) * plane + at] = symmetric_byte(im + re + 2 * other, m);
+        } else {
+            while ((j * j + 1) % m != 0)
+                j++;
+            f->planes[l * plane + at] = symmetric_byte(re + j * im, m);
+            f->planes[(n + l) * plane + at] = symmetric_byte(re + (m - j) * im, m);
+        }
+    }
+}
+
 /* Residues of one entry, both ways. */
 static inline void set_entry(struct fixture *f, int64_t i, int64_t j, mpz_t *z)
 {
-    const int s = f->rns->nmod;
     const int64_t plane = LD * f->columns, at = j * LD + i;
 
-    for (int l = 0; l < s; l++) {
-        const unsigned long m = f->rns->m[l], re = mpz_fdiv_ui(z[0], m), im = mpz_fdiv_ui(z[1], m);
-        const unsigned long other = (unsigned long)rng_below(&f->r, m); /* P1 */
-
-        f->bytes[l * plane + at] = (unsigned char)re;
-        if (f->complex_)
-            f->bytes[(s + l) * plane + at] = (unsigned char)im;
-        f->planes[l * plane + at] = symmetric_byte(f->complex_ ? re + other : re, m);
-        if (f->complex_) {
-            f->planes[(s + l) * plane + at] = symmetric_byte(other, m);
-            f->planes[(2 * s + l) * plane + at] = symmetric_byte(im + re + 2 * other, m);
-        }
-    }
+    for (int part = 0; part <= f->complex_; part++)
+        for (int l = 0; l < f->rns->nmod; l++)
+            f->bytes[(part * f->rns->nmod + l) * plane + at] =
+                (unsigned char)mpz_fdiv_ui(z[part], f->rns->m[l]);
+    set_planes(f, at, z);
 }
 
 /* Sums of floors: those of the CPU are of components. */
@@ -316,9 +334,10 @@ static inline void open_fixture(struct fixture *f, int s, int type, int kind, in
     struct rng *r = &f->r;
     const int tests = kind == OZG_BY_NATIVE || kind == OZG_BY_ROUNDED;
 
-    f->rns = rns_of(1, s);
+    f->rns = f->system = rns_of(1, s);
     f->single = type & 1;
     f->complex_ = type >> 1;
+    assert_true(!f->complex_ || ozg_rns_complex(&f->system, s) == OZG_OK);
     f->kind = kind;
     f->reported = tests && rng_below(r, 2);
     f->several = (int)rng_below(r, 2);
@@ -337,7 +356,7 @@ static inline void open_fixture(struct fixture *f, int s, int type, int kind, in
     if (rng_below(r, 3) == 0) /* results overflow, or are subnormal */
         f->center += rng_below(r, 2) ? (f->single ? -50 : -450) : (f->single ? 70 : 520);
     f->length = (uint64_t)rng_between(r, 2, rng_below(r, 2) ? 5000 : 1 << 24);
-    f->planes = get((size_t)((1 + 2 * f->complex_) * s * LD * f->columns), 1);
+    f->planes = get((size_t)(ozg_rns_products(f->system, f->complex_) * LD * f->columns), 1);
     f->bytes = get((size_t)((1 + f->complex_) * s * LD * f->columns), 1);
     f->floors = get(floor_room(f), 8);
     f->wide_sums = get(floor_room(f), 8);
@@ -464,7 +483,7 @@ static inline ozg_cuda_state run_cuda(struct fixture *f)
     args.in =
         (ozg_cuda_residues){f->planes, LD, f->columns,
                             f->floor_bytes == 4 ? (void *)f->sums : (void *)f->wide_sums, f->floor_bytes};
-    args.tables = tables;
+    args.tables = ozg_cuda_tables_of(tables, f->complex_);
     args.scalars = f->scalars;
     args.c = f->c;
     args.ldc = f->ldc;

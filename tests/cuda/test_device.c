@@ -255,7 +255,7 @@ static void current_context(void **state)
 
 static void tables(void **state)
 {
-    const size_t bytes = (OZG_NMOD_MAX + 1) * sizeof(ozg_cuda_table);
+    const size_t bytes = OZG_CUDA_TABLES * sizeof(ozg_cuda_table);
     ozg_cuda_table *have = malloc(bytes), *want = calloc(1, sizeof *want);
     ozg_context *ctx;
 
@@ -264,12 +264,13 @@ static void tables(void **state)
     ctx = open_context(0);
     fesetround(FE_TONEAREST);
     fake_read(have, ctx->cuda->tables, bytes);
-    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
-        memset(want, 0, sizeof *want);
-        assert_int_equal(ozg_cuda_table_build(want, s), OZG_OK);
-        assert_int_equal(want->nmod, s);
-        assert_memory_equal(want, &have[s], sizeof *want);
-    }
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
+        for (int complex_ = 0; complex_ < 2; complex_++) {
+            memset(want, 0, sizeof *want);
+            assert_int_equal(ozg_cuda_table_build(want, complex_, s), OZG_OK);
+            assert_int_equal(want->nmod, complex_ ? ozg_moduli_complex(s)->nmod : s);
+            assert_memory_equal(want, ozg_cuda_tables_of(have, complex_) + s, sizeof *want);
+        }
     free(have);
     free(want);
     ozg_destroy(ctx);

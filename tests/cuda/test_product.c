@@ -17,7 +17,7 @@
 #include "rng.h"
 #include "../unit/unit.h"
 
-static ozg_cuda_table tables[OZG_NMOD_MAX + 1];
+static ozg_cuda_table tables[OZG_CUDA_TABLES];
 
 /* ---- a launch ----------------------------------------------------------------------------------- */
 
@@ -48,20 +48,26 @@ static int64_t round_up(int64_t x, int64_t to)
     return (x + to - 1) / to * to;
 }
 
-static const ozg_rns *rns_of(int nmod)
+static const ozg_rns *rns_of(const struct product *z)
 {
     const ozg_rns *rns = NULL;
 
-    assert_int_equal(ozg_rns_get(&rns, 1, nmod), OZG_OK);
+    assert_int_equal(z->complex_ ? ozg_rns_complex(&rns, z->nmod) : ozg_rns_get(&rns, 1, z->nmod), OZG_OK);
     return rns;
+}
+
+/* Planes of residues: complex 3 of the first moduli, 2 of the others. */
+static int residue_planes(const struct product *z)
+{
+    return z->complex_ ? 2 * rns_of(z)->nmod + rns_of(z)->three : z->nmod;
 }
 
 /* A byte of plane q of an operand. */
 static int element(struct rng *r, const struct product *z, int q, int is_a)
 {
-    const int components = z->complex_ ? 3 : 1, exact = z->ceilings || q >= components * z->nmod;
-    const int m = exact ? 128 : (int)rns_of(z->nmod)->m[q % z->nmod], h = (m - 1) / 2,
-              least = m == 256 ? -128 : -h;
+    const ozg_rns *rns = rns_of(z);
+    const int exact = z->ceilings || q >= residue_planes(z);
+    const int m = exact ? 128 : (int)rns->m[q % rns->nmod], h = (m - 1) / 2, least = m == 256 ? -128 : -h;
 
     if (z->ceilings)
         return z->pattern == ANY ? (int)rng_below(r, 65) : 64;
@@ -114,7 +120,7 @@ static void make_old(struct memory *y, const struct product *z)
     const int64_t plane = out->ld * out->columns;
 
     for (int64_t at = 0; at < (int64_t)y->bytes_out; at++) {
-        const uint32_t m = rns_of(z->nmod)->m[(int)(at / plane) % z->nmod];
+        const uint32_t m = rns_of(z)->m[(int)(at / plane) % rns_of(z)->nmod];
 
         out->base[at] = (uint8_t)ozg_symmetric(out->base[at] % m, m);
     }
@@ -142,10 +148,10 @@ static void make(struct memory *y, struct rng *r, const struct product *z)
     ozg_cuda_product_args *a = &y->args;
 
     memset(y, 0, sizeof *y);
-    y->residues = z->ceilings ? 0 : components * z->nmod;
+    y->residues = z->ceilings ? 0 : residue_planes(z);
     y->planes = z->ceilings ? 1 + z->complex_ : y->residues + (native ? components : 0);
     a->state = &y->state;
-    a->tables = tables;
+    a->tables = ozg_cuda_tables_of(tables, z->complex_);
     a->request.complex_ = z->complex_;
     a->request.kind = z->native ? OZG_BY_NATIVE : OZG_BY_MODULI;
     a->tile = (ozg_cuda_tile){z->part, 7, rows, 5, columns, 3, z->count, z->first};
@@ -188,13 +194,13 @@ static void launch(int wgmma, const struct memory *y, int blocks)
 /* ---- what is right ------------------------------------------------------------------------------ */
 
 /* The sum of entry (i, j) of plane x of A times plane y of B, by the plain C kernel. */
-static int32_t sum_of(const ozg_cuda_product_args *a, int nmod, int x, int y, int64_t i, int64_t j)
+static int32_t sum_of(const ozg_cuda_product_args *a, const ozg_rns *rns, int x, int y, int64_t i, int64_t j)
 {
     const uint8_t *line_a = a->a.base + (x * a->a.lines + i) * a->a.pitch;
     const uint8_t *line_b = a->b.base + (y * a->b.lines + j) * a->b.pitch;
     int32_t sum = 0;
 
-    ozg_product_ref(rns_of(nmod), 0, a->tile.count, line_a, line_b, 0, &sum);
+    ozg_product_ref(rns, 0, a->tile.count, line_a, line_b, 0, &sum);
     return sum;
 }
 
@@ -207,8 +213,8 @@ static uint64_t number_at(const void *x, int bytes, int64_t at)
 static int right(const struct memory *y, const struct product *z, int q, int64_t i, int64_t j)
 {
     const ozg_cuda_product_args *a = &y->args;
-    const ozg_rns *rns = rns_of(z->nmod);
-    const int exact = q - y->residues, l = q % z->nmod;
+    const ozg_rns *rns = rns_of(z);
+    const int exact = q - y->residues, l = q % rns->nmod;
     const int64_t at = ((exact >= 0 ? exact : q) * a->out.columns + j) * a->out.ld + i;
     const uint32_t m = rns->m[l];
     uint64_t sum;
@@ -218,12 +224,12 @@ static int right(const struct memory *y, const struct product *z, int q, int64_t
         old = z->first ? 0 : (uint32_t)(((int8_t)y->old_out[at] + (int)m) % (int)m);
         return (int8_t)a->out.base[at] ==
                (int8_t)ozg_symmetric(
-                   ozg_mod_sum(old, sum_of(a, z->nmod, q, q, i, j), m, rns->inv[l], rns->offset[l]), m);
+                   ozg_mod_sum(old, sum_of(a, rns, q, q, i, j), m, rns->inv[l], rns->offset[l]), m);
     }
     if (z->ceilings && z->complex_) /* Re Re + Im Im, Re Im + Im Re */
-        sum = (uint64_t)sum_of(a, z->nmod, 0, q, i, j) + (uint64_t)sum_of(a, z->nmod, 1, 1 - q, i, j);
+        sum = (uint64_t)sum_of(a, rns, 0, q, i, j) + (uint64_t)sum_of(a, rns, 1, 1 - q, i, j);
     else
-        sum = (uint64_t)sum_of(a, z->nmod, q, q, i, j);
+        sum = (uint64_t)sum_of(a, rns, q, q, i, j);
     return number_at(a->out.floors, z->floor_bytes, at) ==
            sum + (z->first ? 0 : number_at(y->old_floors, z->floor_bytes, at));
 }
@@ -353,10 +359,11 @@ static void test_moduli(void **state)
     struct rng r = {4};
 
     (void)state;
-    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s += s < 20 ? 6 : 29) {
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s += s < 20 ? 3 : 29) {
         struct product z = usual;
 
         z.nmod = s;
+        z.complex_ = s % 2;
         z.rows = 60;
         z.columns = 50;
         z.count = s % 4 ? 140 : 800;
@@ -494,8 +501,8 @@ static void test_reductions(void **state)
 
     (void)state;
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
-        for (int l = 0; l < s; l++) {
-            const uint32_t m = ozg_moduli_get(s)->m[l];
+        for (int l = 0; l < s + ozg_moduli_complex(s)->nmod; l++) {
+            const uint32_t m = l < s ? ozg_moduli_get(s)->m[l] : ozg_moduli_complex(s)->m[l - s];
             ozg_cuda_reduce t;
 
             if (seen[m]++)
@@ -567,7 +574,8 @@ int main(void)
     };
 
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
-        for (int l = 0; l < s; l++)
-            ozg_cuda_reduce_build(&tables[s].reduce[l], ozg_moduli_get(s)->m[l]);
+        for (int complex_ = 0; complex_ < 2; complex_++)
+            if (ozg_cuda_table_build(&tables[complex_ * (OZG_NMOD_MAX + 1) + s], complex_, s))
+                return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

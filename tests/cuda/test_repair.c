@@ -11,14 +11,15 @@
 #include "emulate_two.h"
 #include "fixup_data.h"
 
-static ozg_cuda_table tables[OZG_NMOD_MAX + 1];
+static ozg_cuda_table tables[OZG_CUDA_TABLES];
 
 static int make_tables(void **state)
 {
     (void)state;
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
-        if (ozg_cuda_table_build(&tables[s], s))
-            return -1;
+        for (int complex_ = 0; complex_ < 2; complex_++)
+            if (ozg_cuda_table_build(&tables[complex_ * (OZG_NMOD_MAX + 1) + s], complex_, s))
+                return -1;
     return 0;
 }
 
@@ -87,29 +88,42 @@ static uint32_t residue(const ozg_cuda_lines *l, int64_t i, int64_t p, int part,
     return x.neg ^ (part && l->view.conj) ? (m - (uint32_t)r) % m : (uint32_t)r;
 }
 
+/* The number of plane q of modulus l: Re, Im, Re + Im; by 2M Re + j Im, Re - j Im. */
+static uint32_t plane_residue(const ozg_cuda_lines *x, int64_t i, int64_t p, const ozg_moduli_set *set, int q,
+                              int l)
+{
+    const uint32_t m = set->m[l];
+    uint32_t j = 1;
+
+    if (l < set->three)
+        return residue(x, i, p, q, m);
+    while ((j * j + 1) % m != 0)
+        j++;
+    return (residue(x, i, p, 0, m) + (q ? m - j : j) * residue(x, i, p, 1, m)) % m;
+}
+
 /* Sums of a tile, as the product stage leaves them. */
 static ozg_cuda_residues make_residues(const struct product *z, const int64_t *rows, int64_t count_rows,
                                        const int64_t *columns, int64_t count_columns)
 {
-    const int components = ozg_type_complex(z->type) ? 3 : 1;
+    const int complex_ = ozg_type_complex(z->type);
+    const ozg_moduli_set *set = complex_ ? ozg_moduli_complex(z->nmod) : ozg_moduli_get(z->nmod);
+    const int planes = complex_ ? 2 * set->nmod + set->three : set->nmod;
     ozg_cuda_residues out = {NULL, 256, count_columns, NULL, 4};
-    const ozg_moduli_set *set = ozg_moduli_get(z->nmod);
 
-    out.base = get((size_t)(components * z->nmod * out.columns * out.ld), 1);
-    for (int component = 0; component < components; component++)
-        for (int l = 0; l < z->nmod; l++)
-            for (int64_t j = 0; j < count_columns; j++)
-                for (int64_t i = 0; i < count_rows; i++) {
-                    const uint32_t m = set->m[l];
-                    uint32_t sum = 0;
+    out.base = get((size_t)(planes * out.columns * out.ld), 1);
+    for (int plane = 0; plane < planes; plane++)
+        for (int64_t j = 0; j < count_columns; j++)
+            for (int64_t i = 0; i < count_rows; i++) {
+                const int q = plane / set->nmod, l = plane % set->nmod;
+                uint32_t sum = 0;
 
-                    for (int64_t p = 0; p < z->k; p++)
-                        sum = (sum + residue(&z->a, rows[i], p, component, m) *
-                                         residue(&z->b, columns[j], p, component, m)) %
-                              m;
-                    out.base[((component * z->nmod + l) * out.columns + j) * out.ld + i] =
-                        (uint8_t)ozg_symmetric(sum, m);
-                }
+                for (int64_t p = 0; p < z->k; p++)
+                    sum = (sum + plane_residue(&z->a, rows[i], p, set, q, l) *
+                                     plane_residue(&z->b, columns[j], p, set, q, l)) %
+                          set->m[l];
+                out.base[(plane * out.columns + j) * out.ld + i] = (uint8_t)ozg_symmetric(sum, set->m[l]);
+            }
     return out;
 }
 
@@ -205,6 +219,7 @@ static void check_repair(struct rng *r, struct product *z, const int16_t *shift_
     if (z->parts == 1)
         args.a.index = args.b.index = NULL;
     args.in = make_residues(z, row, rows, column, columns);
+    args.tables = ozg_cuda_tables_of(tables, z->scalars.complex_);
     args.scalars = z->scalars;
     args.c = z->c;
     args.ldc = z->ldc;

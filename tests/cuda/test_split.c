@@ -15,7 +15,7 @@
 enum { MOST = 100, K_MOST = 4700, WORDS = K_MOST / 64 + 3, DIRT = 0x5a };
 
 static struct guard memory[2];
-static ozg_cuda_table tables[OZG_NMOD_MAX + 1];
+static ozg_cuda_table tables[OZG_CUDA_TABLES];
 
 /* Lines, what is known of them, and what the kernel is to find out. */
 typedef struct operand {
@@ -157,12 +157,54 @@ static void batch_of(const operand *o, const problem *q, int64_t line, int64_t p
     }
 }
 
+static const ozg_cuda_table *table_of(const problem *q)
+{
+    return &q->args.tables[q->nmod];
+}
+
+/* The root of -1, by trial. */
+static int root_of(int m)
+{
+    int j = 1;
+
+    while ((j * j + 1) % m != 0)
+        j++;
+    return j;
+}
+
+/* By 2M: Re + j Im and Re - j Im in place of Re and Im, of planes l and nmod + l. */
+static void set_pair(unsigned char *re, unsigned char *im, int m)
+{
+    const int j = root_of(m);
+
+    for (int e = 0; e < OZG_SPLIT_BATCH; e++) {
+        const int x = (int8_t)re[e], y = (int8_t)im[e] * j;
+
+        re[e] = (unsigned char)ozg_symmetric((uint32_t)(((x + y) % m + m) % m), (uint32_t)m);
+        im[e] = (unsigned char)ozg_symmetric((uint32_t)(((x - y) % m + m) % m), (uint32_t)m);
+    }
+}
+
+/* All planes of residues of a batch, OZG_SPLIT_BATCH bytes each. */
+static void expect_residues(const problem *q, const ozg_batch *batch, unsigned char *expected)
+{
+    static const ozg_layout layout = {1, 1, 1, 1, 0};
+    const int complex_ = ozg_type_complex(q->type);
+    const ozg_rns *rns = NULL;
+
+    assert_int_equal(complex_ ? ozg_rns_complex(&rns, q->nmod) : ozg_rns_get(&rns, 1, q->nmod), OZG_OK);
+    ozg_split_ref(rns, OZG_WIDTH_MAX + 8, &layout, complex_, batch, expected, OZG_SPLIT_BATCH);
+    for (int l = rns->three; l < rns->nmod; l++)
+        set_pair(expected + l * OZG_SPLIT_BATCH, expected + (rns->nmod + l) * OZG_SPLIT_BATCH,
+                 (int)rns->m[l]);
+}
+
 /* Compares one line of all planes, padding included. */
 static void check_planes(const operand *o, const problem *q, int64_t line, int64_t at)
 {
     static const ozg_layout layout = {1, 1, 1, 1, 0};
     static unsigned char expected[(3 * OZG_NMOD_MAX + 3) * OZG_SPLIT_BATCH];
-    const int complex_ = ozg_type_complex(q->type), residues = (complex_ ? 3 : 1) * q->nmod;
+    const int complex_ = ozg_type_complex(q->type), residues = table_of(q)->planes;
     const int floors = q->args.request.kind == OZG_BY_NATIVE ? (complex_ ? 3 : 1) : 0;
     const int planes = q->args.ceilings ? 1 + complex_ : residues + floors;
     ozg_batch batch;
@@ -176,8 +218,7 @@ static void check_planes(const operand *o, const problem *q, int64_t line, int64
         if (q->args.ceilings) {
             ozg_ceilings(&layout, complex_, &batch, expected, OZG_SPLIT_BATCH);
         } else {
-            ozg_split_ref(rns_of(1, q->nmod), OZG_WIDTH_MAX + 8, &layout, complex_, &batch, expected,
-                          OZG_SPLIT_BATCH);
+            expect_residues(q, &batch, expected);
             if (floors)
                 ozg_floors_ref(&layout, complex_, &batch, expected + residues * OZG_SPLIT_BATCH,
                                OZG_SPLIT_BATCH);
@@ -301,7 +342,7 @@ static void make_tile(struct rng *r, problem *q, int64_t chunk)
     t->columns = rng_below(r, 2) ? MOST : rng_between(r, 1, MOST);
     for (int side = 0; side < 2; side++) {
         operand *o = &operands[side];
-        const int planes = (q->args.request.complex_ ? 3 : 1) * (q->nmod + 1);
+        const int planes = table_of(q)->planes + (q->args.request.complex_ ? 3 : 1);
 
         o->planes.lines = o->count + 3;
         o->planes.pitch = (chunk + 127) / 128 * 128 + 128 * (int64_t)(rng_below(r, 4) == 0);
@@ -358,6 +399,7 @@ static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
     q.type = type;
     q.parts = rng_below(r, 2) ? 1 : (int)rng_between(r, 2, OZG_PARTS);
     q.indexed = (int)rng_below(r, 2);
+    q.args.tables = ozg_cuda_tables_of(tables, ozg_type_complex(type));
     make_request(r, &q, k);
     q.state.shifted = q.args.request.kind == OZG_BY_NATIVE && rng_below(r, 3) == 0;
     for (int side = 0; side < 2; side++) {
@@ -368,7 +410,6 @@ static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
     make_part(r, &q);
     make_tile(r, &q, chunk);
     q.args.state = &q.state;
-    q.args.tables = tables;
     for (int side = 0; side < 2; side++)
         q.args.side[side].measure = rng_below(r, 4) > 0;
     if (rng_below(r, 6) == 0)
@@ -400,15 +441,10 @@ static void test_split(void **state)
     struct rng r = {1};
 
     (void)state;
-    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
-        const ozg_moduli_set *set = ozg_moduli_get(s);
-
-        tables[s].nmod = s;
-        tables[s].most_bits = set->most_bits;
-        tables[s].most_top = set->most_top;
-        for (int l = 0; l < s; l++)
-            ozg_cuda_split_modulus_build(&tables[s].split[l], set->m[l]);
-    }
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
+        for (int complex_ = 0; complex_ < 2; complex_++)
+            assert_int_equal(ozg_cuda_table_build(&tables[complex_ * (OZG_NMOD_MAX + 1) + s], complex_, s),
+                             OZG_OK);
     for (int type = 0; type < 4; type++) {
         for (int round = 0; round < 60; round++)
             check(&r, types[type], rng_between(&r, 1, 40), rng_between(&r, 1, 40), rng_between(&r, 1, 60));
@@ -437,7 +473,7 @@ static void check_modulus(uint32_t m)
     const uint32_t half = m == 256 ? 0 : (uint32_t)((UINT64_C(1) << 31) / m);
     ozg_cuda_split_modulus t;
 
-    ozg_cuda_split_modulus_build(&t, m);
+    ozg_cuda_split_modulus_build(&t, m, 0);
     for (int32_t u = -(1 << 22), r = (int32_t)((m - (1u << 22) % m) % m); u <= 1 << 22;
          u++) { /* u = r (mod m) */
         if (residue_of(&t, (uint32_t)u * t.ratio + half) != ((r - h) & 0xff))
@@ -463,19 +499,64 @@ static void check_modulus(uint32_t m)
     }
 }
 
+/* The number of class r mod m nearest to x, on the side of 0. */
+static int32_t nearest(int32_t x, int32_t r, int32_t m)
+{
+    const int32_t up = ((r - x) % m + m) % m;
+
+    return x < 0 ? x + up : x - (m - up) % m;
+}
+
+/*
+ * Re + j Im and Re - j Im by 2M. f is linear in u and w as long as their classes stay, so that all is right
+ * if it is in the corners of each pair of classes: |u|, |w| < 2^20 + 2^8.
+ */
+static void check_root(uint32_t modulus)
+{
+    const int32_t m = (int32_t)modulus, j = root_of(m), h = (m - 1) / 2, most = (1 << 20) + (1 << 8);
+    const uint32_t half = (uint32_t)((UINT64_C(1) << 31) / modulus);
+    ozg_cuda_split_modulus t;
+
+    ozg_cuda_split_modulus_build(&t, modulus, (uint32_t)j);
+    for (int32_t a = 0; a < m; a++)
+        for (int32_t b = 0; b < m; b++)
+            for (int corner = 0; corner < 8; corner++) {
+                const int32_t u = nearest(corner & 1 ? most : -most, a, m),
+                              w = nearest(corner & 2 ? most : -most, b, m), sign = corner & 4 ? -1 : 1;
+                const uint32_t f = (uint32_t)u * t.ratio + half + (uint32_t)(sign * w) * t.root;
+
+                if (residue_of(&t, f) != ((((a + sign * j * b) % m + m) % m - h) & 0xff))
+                    fail_msg("modulus %d, root %d: u = %d, w = %d, sign %d", m, j, u, w, sign);
+            }
+    for (int form = 0; form < OZG_CUDA_SPLIT_FORMS; form++) {
+        const int words[] = {1, 2, 3, 6};
+        uint32_t bias = 1;
+
+        for (int i = 0; i < 32 * words[form] - 1; i++)
+            bias = 2 * bias % modulus;
+        assert_int_equal(((t.start >> 8 * form & 0xff) + bias) % modulus, 0);
+        assert_true((t.start >> 8 * form & 0xff) < modulus);
+    }
+}
+
 static void test_constants(void **state)
 {
-    uint8_t known[257] = {0};
+    uint8_t known[257] = {0}, known_root[257] = {0};
 
     (void)state;
-    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
-        for (int l = 0; l < s; l++) {
-            const uint32_t m = ozg_moduli_get(s)->m[l];
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
+        const ozg_moduli_set *set = ozg_moduli_complex(s);
 
-            if (!known[m])
-                check_modulus(m);
-            known[m] = 1;
-        }
+        for (int l = 0; l < s; l++)
+            if (!known[ozg_moduli_get(s)->m[l]]++)
+                check_modulus(ozg_moduli_get(s)->m[l]);
+        for (int l = 0; l < set->nmod; l++)
+            if (!known[set->m[l]]++)
+                check_modulus(set->m[l]);
+        for (int l = set->three; l < set->nmod; l++)
+            if (!known_root[set->m[l]]++)
+                check_root(set->m[l]);
+    }
 }
 
 int main(void)

@@ -218,6 +218,97 @@ static void test_wide_sets(void **state)
     }
 }
 
+/* ---- complex products --------------------------------------------------------------------------- */
+
+/* All primes of odd m are 1 mod 4. */
+static int has_root(uint32_t m)
+{
+    for (uint32_t p = 2; p <= m; p++)
+        for (; m % p == 0; m /= p)
+            if (p % 4 != 1)
+                return 0;
+    return 1;
+}
+
+static void check_complex_set(const ozg_moduli_set *set)
+{
+    assert_in_range(set->nmod, 2, OZG_NMOD_MAX);
+    assert_in_range(set->three, 0, set->nmod);
+    for (int i = 0; i < set->nmod; i++) {
+        const uint32_t m = set->m[i], j = ozg_moduli_root(m);
+
+        assert_in_range(m, 2, 256);
+        assert_true(m % 2 == 1 || m == 256);
+        if (m % 2 == 1)
+            assert_int_equal(j != 0, has_root(m));
+        if (i >= set->three)
+            assert_true(m % 2 == 1 && j > 0 && j < m && (j * j + 1) % m == 0);
+        mpz_set_ui(z, m);
+        for (int other = 0; other < i; other++)
+            assert_int_equal(mpz_gcd_ui(NULL, z, set->m[other]), 1);
+    }
+}
+
+/* Every |c^| <= Q of the canonical moduli has room, at the least cost of any that begins both lists. */
+static void test_complex_sets(void **state)
+{
+    static const int contract[][2] = {{12, 26}, {14, 30}, {16, 35}, {18, 40}, {20, 46}, {24, 57}};
+    int before = 0;
+
+    (void)state;
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
+        const ozg_moduli_set *set = ozg_moduli_complex(s);
+        const int cost = 2 * set->nmod + set->three;
+
+        check_complex_set(set);
+        assert_in_range(cost, before, 3 * s);
+        before = cost;
+        multiply(set);
+        assert_int_equal(set->bits, mpz_sizeinbase(product, 2));
+        if (cost < 3 * s)
+            assert_true(has_room(s));
+        else
+            assert_memory_equal(set->m, ozg_moduli_get(s)->m, (size_t)s * sizeof *set->m);
+        assert_true(cost < 3 * s || set->three == s);
+        for (size_t q = 0; q < sizeof contract / sizeof *contract; q++)
+            if (contract[q][0] == s)
+                assert_int_equal(cost, contract[q][1]);
+    }
+}
+
+/* No system of fewer products has room: any of the moduli by 2M and of those by 3M, the largest of each. */
+static void test_complex_sets_are_cheapest(void **state)
+{
+    uint32_t list[2][256];
+    int count[2] = {0, 0};
+
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) /* with a root; then any, coprime to all those */
+        for (uint32_t m = 256; m > 1; m--) {
+            int coprime = kind || (m % 2 && has_root(m));
+
+            for (int other = 0; other <= kind; other++)
+                for (int i = 0; i < count[other]; i++) {
+                    mpz_set_ui(z, m);
+                    coprime &= mpz_gcd_ui(NULL, z, list[other][i]) == 1;
+                }
+            if (coprime)
+                list[kind][count[kind]++] = m;
+        }
+    for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++) {
+        const ozg_moduli_set *set = ozg_moduli_complex(s);
+        const int cost = 2 * set->nmod + set->three;
+
+        for (int two = 0; two <= count[0]; two++)
+            for (int three = 0; three <= count[1] && 2 * two + 3 * three < cost; three++) {
+                mpz_set_ui(product, 1);
+                for (int i = 0; i < two + three; i++)
+                    mpz_mul_ui(product, product, i < two ? list[0][i] : list[1][i - two]);
+                assert_false(has_room(s));
+            }
+    }
+}
+
 /* The claims at ozg_fold_every(), for all moduli that may occur. */
 static void test_folds(void **state)
 {
@@ -250,6 +341,8 @@ int main(void)
         cmocka_unit_test(test_width_at_its_limit),
         cmocka_unit_test(test_moduli_for_width),
         cmocka_unit_test(test_wide_sets),
+        cmocka_unit_test(test_complex_sets),
+        cmocka_unit_test(test_complex_sets_are_cheapest),
         cmocka_unit_test(test_folds),
     };
     int failed;

@@ -14,13 +14,23 @@ enum { SYSTEMS = 2 * (OZG_NMOD_MAX - OZG_NMOD_MIN + 1) };
 static mpz_t product, weight, z;
 
 /* The system, and product = its M. */
+enum { COMPLEX = 3 }; /* of words 1, 2, and of complex products */
+
 static const ozg_rns *get(int word, int s)
 {
     const ozg_rns *rns = NULL;
 
-    assert_int_equal(ozg_rns_get(&rns, word, s), OZG_OK);
-    assert_int_equal(rns->word, word);
-    assert_true(word == 2 || rns->nmod == s);
+    if (word == COMPLEX) {
+        assert_int_equal(ozg_rns_complex(&rns, s), OZG_OK);
+        assert_int_equal(rns->nmod, ozg_moduli_complex(s)->nmod);
+        assert_int_equal(ozg_rns_products(rns, 1), 2 * rns->nmod + ozg_moduli_complex(s)->three);
+    } else {
+        assert_int_equal(ozg_rns_get(&rns, word, s), OZG_OK);
+        assert_true(word == 2 || rns->nmod == s);
+        assert_int_equal(ozg_rns_products(rns, 0), rns->nmod);
+        assert_int_equal(ozg_rns_products(rns, 1), 3 * rns->nmod);
+    }
+    assert_int_equal(rns->word, word == COMPLEX ? 1 : word);
     mpz_set_ui(product, 1);
     for (int l = 0; l < rns->nmod; l++)
         mpz_mul_ui(product, product, rns->m[l]);
@@ -99,11 +109,11 @@ static void test_constants_of_the_split(void **state)
 {
     (void)state;
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
-        for (int word = 1; word <= 2; word++) {
+        for (int word = 1; word <= COMPLEX; word++) {
             const ozg_rns *rns = get(word, s);
 
             for (int l = 0; l < rns->nmod; l++) {
-                assert_true(word == 2 || rns->m[l] == ozg_moduli_get(s)->m[l]);
+                assert_true(word != 1 || rns->m[l] == ozg_moduli_get(s)->m[l]);
                 check_constants(rns, l);
             }
         }
@@ -116,7 +126,7 @@ static void test_weights_and_product(void **state)
 {
     (void)state;
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)
-        for (int word = 1; word <= 2; word++) {
+        for (int word = 1; word <= COMPLEX; word++) {
             const ozg_rns *rns = get(word, s);
 
             mpz_set_limbs16(z, rns->product, OZG_CRT_LIMBS);

@@ -59,6 +59,6 @@ static void close_arena(ozg_context *ctx)
     free(ctx->arena);
 }
 
-const ozg_backend ozg_backend_cpu = {"cpu",     check,          ozg_plan_cpu,
-                                     workspace, ozg_driver_run, ozg_driver_predict,
-                                     scale_c,   wait_for,       close_arena};
+const ozg_backend ozg_backend_cpu = {
+    "cpu",   check,    ozg_plan_cpu, workspace,       ozg_driver_run,  ozg_driver_predict,
+    scale_c, wait_for, close_arena,  ozg_cpu_prepare, ozg_cpu_release, NULL};

@@ -504,13 +504,15 @@ static void group_big(void)
                 }
 }
 
+#include "equal_objects.h"
+
 static const struct {
     const char *name;
     void (*run)(void);
 } groups[] = {{"types", group_types},   {"transposes", group_transposes}, {"moduli", group_moduli},
               {"shapes", group_shapes}, {"scalars", group_scalars},       {"families", group_families},
               {"apart", group_apart},   {"memory", group_memory},         {"long", group_long},
-              {"big", group_big}};
+              {"big", group_big},       {"prepared", group_prepared}};
 
 /* ---- the program -------------------------------------------------------------------------------- */
 

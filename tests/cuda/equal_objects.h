@@ -274,4 +274,136 @@ static void group_prepared(void)
                 1 + (q + t) % 3, 1);
 }
 
+/* ---- the monitor -------------------------------------------------------------------------------- */
+
+static ozg_status call_monitor(ozg_context *ctx, const product *g, const void *a, const void *b,
+                               const void *c0, const void *c, int64_t lines, ozg_monitor *found)
+{
+    const float alpha[2] = {(float)g->alpha[0], (float)g->alpha[1]};
+    const float beta[2] = {(float)g->beta[0], (float)g->beta[1]};
+
+    switch (g->type) {
+    case 's':
+        return ozg_monitor_sgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha[0], a, g->lda, b, g->ldb,
+                                 beta[0], c0, g->ldc, c, g->ldc, lines, seed, found);
+    case 'd':
+        return ozg_monitor_dgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha[0], a, g->lda, b,
+                                 g->ldb, g->beta[0], c0, g->ldc, c, g->ldc, lines, seed, found);
+    case 'c':
+        return ozg_monitor_cgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, alpha, a, g->lda, b, g->ldb,
+                                 beta, c0, g->ldc, c, g->ldc, lines, seed, found);
+    default:
+        return ozg_monitor_zgemm(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha, a, g->lda, b, g->ldb,
+                                 g->beta, c0, g->ldc, c, g->ldc, lines, seed, found);
+    }
+}
+
+static ozg_status monitor_on_device(ozg_context *ctx, const product *g, const void *c, int64_t lines,
+                                    ozg_monitor *found)
+{
+    const size_t odd = type_bytes(g->type) * (size_t)(g->pad % 2);
+    const void *x[4] = {g->a, g->b, g->c, c};
+    const size_t bytes[4] = {g->bytes_a, g->bytes_b, g->bytes_c, g->bytes_c};
+    CUdeviceptr memory[4];
+    ozg_status status;
+
+    for (int q = 0; q < 4; q++) {
+        const CUdeviceptr copy = device_copy(x[q], bytes[q], odd, &memory[q]);
+
+        x[q] = (const void *)(uintptr_t)copy;
+    }
+    status = call_monitor(ctx, g, x[0], x[1], g->beta[0] == 0 && g->beta[1] == 0 ? NULL : x[2], x[3], lines,
+                          found);
+    for (int q = 0; q < 4; q++)
+        must(api->release(memory[q]), "release");
+    return status;
+}
+
+static void compare_monitor(ozg_context *ctx, const product *g, const void *c, int64_t lines,
+                            const ozg_monitor *want, const char *where)
+{
+    ozg_monitor found;
+    const ozg_status status = ctx->device_pointers ? monitor_on_device(ctx, g, c, lines, &found)
+                                                   : call_monitor(ctx, g, g->a, g->b, g->c, c, lines, &found);
+
+    cases++;
+    if (status) {
+        if (differ(g, where))
+            printf("        monitor: %s: %s\n", ozg_status_name(status), ozg_last_error(ctx));
+    } else if (memcmp(&found, want, sizeof found) != 0 && differ(g, where)) {
+        printf("        monitor, %lld lines: compared %llu, rounded %llu, error %a, ulp %a, grade %a, "
+               "special %llu\n",
+               (long long)lines, (unsigned long long)found.compared, (unsigned long long)found.rounded,
+               found.max_error, found.max_ulp, found.worst_grade, (unsigned long long)found.special);
+        printf("        and not compared %llu, rounded %llu, error %a, ulp %a, grade %a, special %llu\n",
+               (unsigned long long)want->compared, (unsigned long long)want->rounded, want->max_error,
+               want->max_ulp, want->worst_grade, (unsigned long long)want->special);
+    }
+}
+
+/* A product of few moduli, some entries of which are spoilt. limit: also in a context of so little memory. */
+static void check_monitor(product g, int64_t lines, size_t limit)
+{
+    ozg_monitor want;
+    ozg_context *little;
+    void *c;
+
+    product_make(&g, seed * 1000003 + (uint64_t)cases);
+    c = copy_c(&g);
+    if (call(cpu, &g, g.a, g.b, c, NULL) || call_monitor(cpu, &g, g.a, g.b, g.c, c, lines, &want)) {
+        printf("    cpu: %s\n", ozg_last_error(cpu));
+        differ(&g, "cpu");
+    } else {
+        for (int64_t i = 0; i < g.m; i += 3)
+            number_set(g.type, c, type_parts(g.type) * (i + i % g.n * g.ldc), i % 2 ? 0.1 : NAN);
+        call_monitor(cpu, &g, g.a, g.b, g.c, c, lines, &want);
+        compare_monitor(on_device, &g, c, lines, &want, "device");
+        compare_monitor(on_host, &g, c, lines, &want, "host");
+        if (limit) {
+            little = open_context(OZG_BACKEND_CUDA, 1, limit);
+            compare_monitor(little, &g, c, lines, &want, "device, little memory");
+            ozg_destroy(little);
+        }
+    }
+    free(c);
+    product_free(&g);
+}
+
+static void group_monitor(void)
+{
+    static const char trans[] = "NTC";
+    static const int64_t shape[][3] = {{1, 1, 1}, {700, 3, 9}, {3, 700, 5}, {90, 80, 1}};
+
+    for (int t = 0; t < 4; t++)
+        for (int q = 0; q < 9; q++) {
+            product g =
+                make(types[t], 23, 31, 17 + q, accuracy(types[t], 1), (enum family)((q + t) % FAMILIES));
+
+            if (quick && (q + t) % 3)
+                continue;
+            g.transa = trans[q % 3];
+            g.transb = trans[q / 3];
+            g.pad = q % 3;
+            g.alpha[0] = -0.7;
+            g.beta[0] = q % 2 ? 1.5 : 0;
+            g.beta[1] = q % 4 == 3 ? -2 : 0;
+            check_monitor(g, 1 + 4 * (q % 4), q % 2 ? 4096 : 0);
+        }
+    for (int t = 0; t < 4; t++)
+        for (size_t q = 0; q < sizeof shape / sizeof *shape; q++) {
+            product g = make(types[t], shape[q][0], shape[q][1], shape[q][2], ozg_moduli(7), UNIFORM);
+
+            if (quick && (q + (size_t)t) % 2)
+                continue;
+            g.alpha[0] = q == 3 ? 0 : 2;
+            g.beta[0] = q % 2;
+            check_monitor(g, 2, 2048);
+        }
+    if (!quick)
+        check_monitor(make('z', 30, 20, 300000, ozg_moduli(15), UNIFORM), 2,
+                      0); /* more than 16 MiB of lines */
+    if (big)
+        check_monitor(make('d', 1531, 2047, 1000, ozg_moduli(14), WIDE), 5, 0);
+}
+
 #endif

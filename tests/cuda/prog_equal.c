@@ -512,7 +512,7 @@ static const struct {
 } groups[] = {{"types", group_types},   {"transposes", group_transposes}, {"moduli", group_moduli},
               {"shapes", group_shapes}, {"scalars", group_scalars},       {"families", group_families},
               {"apart", group_apart},   {"memory", group_memory},         {"long", group_long},
-              {"big", group_big},       {"prepared", group_prepared}};
+              {"big", group_big},       {"prepared", group_prepared},     {"monitor", group_monitor}};
 
 /* ---- the program -------------------------------------------------------------------------------- */
 

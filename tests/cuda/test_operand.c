@@ -284,6 +284,7 @@ static void graph(void **state)
         ozg_context *ctx = open_cuda(1);
         work w = begin(ctx, some_accuracy(a), UNIFORM), other = begin(ctx, some_accuracy(a), WIDE);
         product mixed = w.g; /* A of one, B and C of the other */
+        uint64_t tried;
         int live;
 
         assert_int_equal(make_a(&w), OZG_OK);
@@ -291,8 +292,10 @@ static void graph(void **state)
         assert_int_equal(make_a(&other), OZG_OK);
         live = fake_count().allocations;
         fake_capture_begin();
+        tried = fake_calls("cuMemAlloc_v2");
         expect_error(ctx, make_b(&w), OZG_E_UNSUPPORTED, 0);
         assert_null(w.pb);
+        assert_int_equal(fake_calls("cuMemAlloc_v2"), tried); /* which would end the capture */
         assert_int_equal(multiply(&w, NULL), OZG_OK);
         ozg_operand_destroy(other.pa);
         other.pa = NULL;
@@ -515,7 +518,10 @@ static void leave(void)
         assert_int_equal(api->context_pop(&current), 0);
 }
 
-/* Each call of the driver fails once: a status, no operand, and nothing stays behind. */
+/*
+ * Each call of the driver fails once: a status, no operand, and nothing stays behind but, once in a variant,
+ * page-locked memory that could not be freed.
+ */
 static void driver_fails(void **state)
 {
     fake_counts before;
@@ -523,16 +529,14 @@ static void driver_fails(void **state)
     (void)state;
     ozg_destroy(open_cuda(0));
     before = fake_count();
-    for (int variant = 0; variant < 4; variant++)
-        for (int nth = 1, all = 0; !all; nth++) {
-            const int pinned =
-                fake_count().pinned; /* grows by what could not be freed, which is no failure */
+    for (int variant = 0; variant < 8; variant++)
+        for (int nth = 1, all = 0; !all; nth += variant & 4 ? 5 : 1) {
             ozg_context *ctx = open_cuda(variant % 2);
-            work w = begin(ctx, variant < 2 ? ozg_native() : ozg_moduli(15), UNIFORM);
+            work w = begin(ctx, variant & 2 ? ozg_moduli(15) : ozg_native(), UNIFORM);
             const uint64_t calls = fake_calls(NULL);
             ozg_status status;
 
-            fake_fail(NULL, nth, nth % 2 ? 2 : 719);
+            fake_fail(NULL, nth, variant & 4 ? 719 : 2);
             status = make_a(&w);
             if (status)
                 assert_null(w.pa);
@@ -550,7 +554,7 @@ static void driver_fails(void **state)
             leave();
             assert_int_equal(fake_count().allocations, before.allocations);
             assert_int_equal(fake_count().events, 0);
-            assert_true(fake_count().pinned == pinned || (!status && fake_count().pinned == pinned + 1));
+            assert_in_range(fake_count().pinned, 0, before.pinned + variant + 1);
         }
 }
 

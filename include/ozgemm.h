@@ -431,12 +431,12 @@ OZG_API ozg_status ozg_monitor_cgemm(ozg_context *ctx, char transa, char transb,
  * NULL.
  *
  * CUDA   x is where the context's matrices are, the operand on the device: an element takes its own size and
- *        1 byte a modulus (complex: 3), lines of k bytes being padded to a multiple of 128 and their number to
- *        one of 256. Matrices on the device: all is enqueued on the stream, and later work there may change x;
- *        but native and rounded without ozg_with_moduli() wait for the stream, since the size follows from
- *        the number of moduli. These two need workspace: 0.7 MiB, 8 k bytes and 2 a line. At most 2^31
- *        lines, and k at most 2^30; not while the stream is being captured (OZG_E_UNSUPPORTED). Calls with
- *        the operand can be captured.
+ *        1 byte a modulus (complex: 3), lines of k bytes being padded to a multiple of 128 and their number
+ *        to one of 256. Matrices on the device: all is enqueued on the stream, and later work there may
+ *        change x; but native and rounded without ozg_with_moduli() wait for the stream, since the size
+ *        follows from the number of moduli. Native and rounded need workspace: 0.7 MiB, 8 k bytes and 2 a
+ *        line. At most 2^31 lines, and k at most 2^30; not while the stream is being captured
+ *        (OZG_E_UNSUPPORTED). Calls with the operand can be captured.
  *
  * ozg_operand_destroy() - CUDA: may be called while work with it waits on the stream, for which it then
  * waits. While the stream is being captured it does not; the memory is freed later, at the latest with the

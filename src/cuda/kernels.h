@@ -14,10 +14,11 @@
  *         repair               the list
  *     special                  rows and columns with Inf or NaN
  *
- * on one stream. Nothing goes back to the host in between: what the data decide (the number of moduli, the
- * sizes of the parts, entries to be repaired) is in ozg_cuda_state, which kernels read, and a kernel of a
- * part that does not exist returns at once. Every argument struct is passed by value. Integer arithmetic:
- * the bits are those of the plain C stages (src/cpu).
+ * on one stream; a side that is prepared (operand.h) is neither scaled nor split. Nothing goes back to the
+ * host in between: what the data decide (the number of moduli, the sizes of the parts, entries to be
+ * repaired) is in ozg_cuda_state, which kernels read, and a kernel of a part that does not exist returns at
+ * once. Every argument struct is passed by value. Integer arithmetic: the bits are those of the plain C
+ * stages (src/cpu).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -2,7 +2,7 @@
 """cuda_speed.py - times ozgemm on a CUDA device against cuBLAS, alternately in one process, and checks what it timed.
 
     bench/cuda_speed.py LIBOZGEMM.so [--type d] [--sizes 1024,4096,8192x8192x256] [--accuracy native,rounded,moduli:15]
-                        [--trans NN] [--data uniform] [--kernel NAME] [--batch COUNT] [--samples 9] [--seconds 0.5]
+                        [--trans NN] [--data uniform] [--kernel NAME] [--batch COUNT] [--prepared ab] [--samples 9]
                         [--json FILE]
 
 Needs PyTorch for memory, streams and events; cuBLAS is called directly, on the same stream, through a fresh handle for
@@ -12,6 +12,9 @@ Two figures by CUDA events, since a board at its power limit has two speeds:
 
     burst       median of --samples calls, each after 100 ms without work; cuBLAS and all accuracies in turn
     sustained   mean over --seconds after as long a time of the same call; cuBLAS first and last
+
+--prepared a, b or ab: each accuracy (but accurate) once more, with these operands prepared before: "native+ab". They
+are made once for a case, and their time is not in the figures.
 
 Data (before they are rounded to the type), the same for all. uniform: u + v 2^-40, u and v uniform in (-1, 1): full
 mantissas at every magnitude, which the generator's grid of 2^-53 alone does not give. normal: the same of normal
@@ -103,10 +106,17 @@ class Library:
         self.lib.ozg_last_error.restype = self.lib.ozg_version.restype = ct.c_char_p
         self.lib.ozg_last_error.argtypes = self.lib.ozg_destroy.argtypes = [VOID]
         self.lib.ozg_report_wait.argtypes = [VOID, VOID]
+        self.lib.ozg_operand_create.argtypes = [VOID, VOID, ct.c_char, ct.c_char, ct.c_char, I64, I64, VOID, I64,
+                                                Accuracy]
+        self.lib.ozg_operand_destroy.argtypes = self.lib.ozg_operand_moduli.argtypes = [VOID]
+        self.lib.ozg_with_moduli.argtypes, self.lib.ozg_with_moduli.restype = [Accuracy, ct.c_int], Accuracy
         for letter in "sdcz":
             number = VOID if letter in "cz" else Type(letter).real
             getattr(self.lib, f"ozg_{letter}gemm").argtypes = [
                 VOID, ct.c_char, ct.c_char, I64, I64, I64, number, VOID, I64, VOID, I64, number, VOID, I64,
+                Accuracy, VOID]
+            getattr(self.lib, f"ozg_{letter}gemm_prepared").argtypes = [
+                VOID, ct.c_char, ct.c_char, I64, I64, I64, number, VOID, VOID, I64, VOID, VOID, I64, number, VOID, I64,
                 Accuracy, VOID]
         self.lib.ozg_dgemm_batch_strided.argtypes = [
             VOID, ct.c_char, ct.c_char, I64, I64, I64, ct.c_double, VOID, I64, I64, VOID, I64, I64, ct.c_double,
@@ -141,7 +151,20 @@ class Library:
             z.b.data_ptr(), z.ldb, z.k * z.n, 0, z.c.data_ptr(), z.m, z.m * z.n, z.count, acc,
             ct.byref(report) if report is not None else None), ctx)
 
-    def gemm(self, ctx, z, acc, report=None):
+    def prepare(self, ctx, z, acc, sides):
+        """Operands of A and B, or None where they are not wanted; the second has the moduli of the first."""
+        made = []
+        for side, x, ld, rows, cols in ("A", z.a, z.lda, z.m, z.k), ("B", z.b, z.ldb, z.k, z.n):
+            operand = VOID()
+            if side.lower() in sides:
+                self.check(self.lib.ozg_operand_create(
+                    ct.byref(operand), ctx, z.type.letter.encode(), side.encode(), z.trans[side == "B"].encode(), rows,
+                    cols, x.data_ptr(), ld, acc), ctx)
+                acc = self.lib.ozg_with_moduli(acc, self.lib.ozg_operand_moduli(operand))
+            made.append(operand)
+        return made
+
+    def gemm(self, ctx, z, acc, report=None, operands=None):
         if z.count:
             self.batch(ctx, z, acc, report)
             return
@@ -149,14 +172,21 @@ class Library:
         one, zero = t.scalar(1), t.scalar(0)
         if t.complex:
             one, zero = ct.cast(one, VOID), ct.cast(zero, VOID)
-        self.check(getattr(self.lib, f"ozg_{t.letter}gemm")(
-            ctx, z.trans[0].encode(), z.trans[1].encode(), z.m, z.n, z.k, one, z.a.data_ptr(), z.lda,
-            z.b.data_ptr(), z.ldb, zero, z.c.data_ptr(), z.m, acc, ct.byref(report) if report is not None else None), ctx)
+        shape = ctx, z.trans[0].encode(), z.trans[1].encode(), z.m, z.n, z.k, one
+        rest = zero, z.c.data_ptr(), z.m, acc, ct.byref(report) if report is not None else None
+        if operands:
+            a, b = ((None, 0) if operand else (x.data_ptr(), ld)
+                    for operand, x, ld in zip(operands, (z.a, z.b), (z.lda, z.ldb)))
+            status = getattr(self.lib, f"ozg_{t.letter}gemm_prepared")(*shape, operands[0], *a, operands[1], *b, *rest)
+        else:
+            status = getattr(self.lib, f"ozg_{t.letter}gemm")(*shape, z.a.data_ptr(), z.lda, z.b.data_ptr(), z.ldb,
+                                                              *rest)
+        self.check(status, ctx)
 
-    def report(self, ctx, z, acc):
+    def report(self, ctx, z, acc, operands=None):
         guarded = Guarded()
         guarded.fill()
-        self.gemm(ctx, z, acc, guarded)
+        self.gemm(ctx, z, acc, guarded, operands)
         self.check(self.lib.ozg_report_wait(ctx, ct.byref(guarded)), ctx)
         report = Report.from_buffer(guarded)
         if guarded.written() != ct.sizeof(Report) or report.emulated != 1 or any(report.reserved[1:]):
@@ -447,11 +477,14 @@ def figures(z, seconds, native):
     return {"ms": 1e3 * seconds, "tflops": z.flops() / seconds / 1e12, "ratio": native / seconds}
 
 
-def run_case(lib, ctx, clock, z, names):
+def run_case(lib, ctx, clock, z, names, prepared):
     cublas = Cublas(clock.stream.cuda_stream)
     calls = {"cublas": lambda: cublas.gemm(z)}
-    for name in names:
-        calls[name] = lambda acc=lib.accuracy(name): lib.gemm(ctx, z, acc)
+    operands = {name: None for name in names}
+    for name in [name for name in names if prepared and not name.startswith("accurate")]:
+        operands[f"{name}+{prepared}"] = lib.prepare(ctx, z, lib.accuracy(name), prepared)
+    for name, pair in operands.items():
+        calls[name] = lambda acc=lib.accuracy(name.partition("+")[0]), pair=pair: lib.gemm(ctx, z, acc, None, pair)
     burst = clock.burst(calls)
     sustained = {name: clock.sustained(call, burst[name]) for name, call in calls.items()}
     again = clock.sustained(calls["cublas"], burst["cublas"])
@@ -470,7 +503,7 @@ def run_case(lib, ctx, clock, z, names):
         torch.cuda.synchronize()
         if name != "cublas":
             timed = z.c.clone()
-            report = lib.report(ctx, z, lib.accuracy(name))
+            report = lib.report(ctx, z, lib.accuracy(name.partition("+")[0]), operands[name])
             torch.cuda.synchronize()
             bits = torch.int32 if z.type.single else torch.int64
             one["same"] = bool(torch.equal(timed.view(bits), z.c.view(bits)))
@@ -480,17 +513,19 @@ def run_case(lib, ctx, clock, z, names):
                              "workspace_bytes": report.workspace_bytes,
                              "ms": {s: 1e3 * getattr(report, "seconds_" + s) for s in STAGES}}
             del timed
-        looks = [oracle.look(name, lib, report) for oracle in oracles]
+        looks = [oracle.look(name.partition("+")[0], lib, report) for oracle in oracles]
         one["worst"], one["right"] = max(x[0] for x in looks), statistics.mean(x[1] for x in looks)
         wrong = [y for x in looks for y in x[2]]
         one["wrong"] = len(wrong)
         one["first_wrong"] = [str(x) for x in wrong[:2]]
         case["results"].append(one)
+    for operand in [x for pair in operands.values() if pair for x in pair]:
+        lib.lib.ozg_operand_destroy(operand)
     cublas.close()
     return case
 
 
-HEAD = (f"{'type op      m      n      k':28} {'what':10}  s  pr  repaired |  burst ms  TFLOP/s ratio | sust. ms  "
+HEAD = (f"{'type op      m      n      k':28} {'what':13}  s  pr  repaired |  burst ms  TFLOP/s ratio | sust. ms  "
         f"TFLOP/s ratio | {'scale/split/product/reconstruct/repair ms':48} | error right check")
 
 
@@ -505,7 +540,7 @@ def print_case(case):
         stages = f"{'cuBLAS before and after: %.1f %% apart' % (100 * case['cublas_spread']):48}" if r is None else (
             f"{'/'.join('%.3f' % r['ms'][q] for q in STAGES[:5]):48}")
         good = one["wrong"] == 0 and one.get("same", True)
-        print(f"{where:28} {one['name']:10} {facts} | {b['ms']:9.4f} {b['tflops']:8.2f} {b['ratio']:5.2f} | "
+        print(f"{where:28} {one['name']:13} {facts} | {b['ms']:9.4f} {b['tflops']:8.2f} {b['ratio']:5.2f} | "
               f"{s['ms']:8.4f} {s['tflops']:8.2f} {s['ratio']:5.2f} | {stages} | {one['worst']:5.2g} "
               f"{100 * one['right']:4.0f}% {'ok' if good else 'WRONG'}", flush=True)
         if not good:
@@ -527,6 +562,7 @@ def arguments():
     p.add_argument("--data", default="uniform")
     p.add_argument("--kernel")
     p.add_argument("--batch", type=int, default=0, metavar="COUNT", help="so many products in one call; type d")
+    p.add_argument("--prepared", choices=["a", "b", "ab"], help="operands that are prepared")
     p.add_argument("--memory", type=int, default=0, help="bytes of workspace at most")
     p.add_argument("--samples", type=int, default=9)
     p.add_argument("--seconds", type=float, default=0.5)
@@ -552,7 +588,7 @@ def main():
         for trans in args.trans.split(","):
             for m, n, k in map(size_of, args.sizes.split(",")):
                 z = Product(Type(letter), trans, m, n, k, args.data, args.batch)
-                cases.append(run_case(lib, ctx, clock, z, args.accuracy.split(",")))
+                cases.append(run_case(lib, ctx, clock, z, args.accuracy.split(","), args.prepared))
                 print_case(cases[-1])
                 if args.json: # after each case: a run that is cut off leaves what it has
                     with open(args.json, "w", encoding="ascii") as f:

@@ -29,8 +29,8 @@
  *              primary context of the device, as the CUDA runtime does, and keeps it until the process ends:
  *              cudaDeviceReset() ends the use of the library in this process. The stream must outlive the
  *              context. A captured graph uses the context's memory (with ozg_plan_run(): the caller's `work`,
- *              and the context's for a report): as long as it lives, no larger product on the context. The
- *              bits are those of the CPU.
+ *              and the context's for a report) and that of its prepared operands: as long as it lives, these
+ *              stay, and there is no larger product on the context. The bits are those of the CPU.
  *   Floating-point environment  the caller's rounding mode and flush-to-zero setting have no influence and
  *              are not changed.
  *
@@ -401,10 +401,13 @@ typedef struct ozg_monitor {
  *          one of RN(X). Components that are or should be Inf or NaN are left out of the three maxima.
  * Memory   beside the workspace of products: copies of lines, up to 64 MiB, or of 16 lines of k doubles if
  *          these take more (complex: 2 k); 8 (m + n) bytes; up to 1.5 MiB. Not counted against memory_limit.
+ *          Matrices on the device: twice as much, but for the 8 (m + n), and workspace of up to 16 MiB there.
  * Time     proportional to lines x (m + n) x k, of many moduli, and to (m + n) x k for scaling and splitting
  *          all of A and B: with few lines about that of one product at m = n = k = 2000, and a smaller part
  *          of larger ones. repair_limit and progress do not apply.
- * Pointers matrices of the host: a context with device_pointers answers OZG_E_UNSUPPORTED.
+ * Device   matrices on the device: the lines are copied to the host, and the products are made there, by as
+ *          many threads as the context has. Waits for the stream; while it is being captured:
+ *          OZG_E_UNSUPPORTED.
  * Errors   as ozg_dgemm(), argument numbers counting this call's own arguments. *result is then zeroed.
  */
 OZG_API ozg_status ozg_monitor_dgemm(ozg_context *ctx, char transa, char transb, int64_t m, int64_t n,
@@ -433,8 +436,20 @@ OZG_API ozg_status ozg_monitor_cgemm(ozg_context *ctx, char transa, char transb,
  * ozg_operand_create() - scale and split op(X) now. side is 'A' (op(X) is rows x cols = m x k) or 'B' (k x
  * n). The operand is a copy: later changes of x do not reach it. It keeps the accuracy acc at this k, and
  * belongs to ctx: destroy it first. An element takes its own size and 1 or 2 bytes a modulus (complex: 3 or
- * 6), which count neither against memory_limit nor as workspace. Errors as ozg_dgemm(), and on CUDA always
- * OZG_E_UNSUPPORTED; *operand is then NULL.
+ * 6), which count neither against memory_limit nor as workspace. Errors as ozg_dgemm(); *operand is then
+ * NULL.
+ *
+ * CUDA   x is where the context's matrices are, the operand on the device: an element takes its own size and
+ *        1 byte a modulus (complex: 3), lines of k bytes being padded to a multiple of 128 and their number
+ *        to one of 256. Matrices on the device: all is enqueued on the stream, and later work there may
+ *        change x; but native and rounded without ozg_with_moduli() wait for the stream, since the size
+ *        follows from the number of moduli. Native and rounded need workspace: 0.7 MiB, 8 k bytes and 2 a
+ *        line. At most 2^31 lines, and k at most 2^30; not while the stream is being captured
+ *        (OZG_E_UNSUPPORTED). Calls with the operand can be captured.
+ *
+ * ozg_operand_destroy() - CUDA: may be called while work with it waits on the stream, for which it then
+ * waits. While the stream is being captured it does not; the memory is freed later, at the latest with the
+ * context. Graphs that were captured with an operand must not be launched afterwards.
  */
 OZG_API ozg_status ozg_operand_create(ozg_operand **operand, ozg_context *ctx, char type, char side,
                                       char trans, int64_t rows, int64_t cols, const void *x, int64_t ldx,

@@ -76,6 +76,17 @@ typedef struct ozg_repairs {
 } ozg_repairs;
 
 /*
+ * Entries of a matrix: (i, j), i < rows and j < columns, is element row[i] row_step + column[j]
+ * column_step of x. row or column NULL: i, j themselves. Column-major in `out`, without gaps.
+ */
+typedef struct ozg_entries {
+    const void *x;
+    char type;
+    const int64_t *row, *column;
+    int64_t rows, columns, row_step, column_step;
+} ozg_entries;
+
+/*
  * ozg_backend - a kind of device, as the public interface (gemm.c) sees it. Arguments are checked; but for
  * check and scale_c m, n, k > 0, and there is something to multiply.
  *
@@ -92,8 +103,15 @@ typedef struct ozg_repairs {
  *   scale_c    C := RN(beta C), m and n > 0; report: NULL, or to be filled, with this reason
  *   wait       until all work of the context is done; report: NULL, or that of an earlier call, to be filled
  *   close      gives back what the context has there
+ *   prepare    scales, splits and copies op(X), whose size is not 0: type .. width of the operand are set
+ *              (nmod 0: the data choose, and prepare sets it). Errors: OZG_E_NOMEM and those of a
+ *              product; release follows.
+ *   release    gives back what prepare took, as far as it came; not the operand itself
+ *   gather     entries of a matrix that is where the context's matrices are, to memory of the host. NULL:
+ *              they are there
  *
- * run, scale_c: a backend with a stream may return before the work is done; wait then fills the report.
+ * run, scale_c, prepare: a backend with a stream may return before the work is done; wait then fills the
+ * report.
  */
 typedef struct ozg_backend {
     const char *name;
@@ -109,6 +127,9 @@ typedef struct ozg_backend {
                           const char *reason);
     ozg_status (*wait)(ozg_context *ctx, ozg_report *report);
     void (*close)(ozg_context *ctx);
+    ozg_status (*prepare)(ozg_operand *operand, char trans, const void *x, int64_t ldx);
+    void (*release)(ozg_operand *operand);
+    ozg_status (*gather)(ozg_context *ctx, const ozg_entries *from, void *out);
 } ozg_backend;
 
 extern const ozg_backend ozg_backend_cpu, ozg_backend_cuda;

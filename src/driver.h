@@ -14,7 +14,9 @@ struct ozg_operand {
     char type, side;
     int64_t count, k; /* lines of k elements */
     ozg_accuracy acc;
-    int nmod, width; /* width 0: as the data have it */
+    int nmod, width;               /* width 0: as the data have it */
+    struct ozg_cuda_operand *cuda; /* cuda/operand.h; NULL on the CPU */
+    /* what follows is the CPU's */
     ozg_lines lines; /* of the copy, which Inf, NaN and repairs need */
     ozg_planes planes;
     void *memory, *split; /* of lines and copy; of the planes */
@@ -48,5 +50,9 @@ void ozg_driver_scale_c(const ozg_shape *shape, const ozg_data *data);
  */
 ozg_status ozg_driver_measure(ozg_operand *operand);
 void ozg_driver_prepare(ozg_operand *operand, const ozg_rns *rns);
+
+/* The `prepare` and `release` of backend.h (cpu/operand.c). */
+ozg_status ozg_cpu_prepare(ozg_operand *operand, char trans, const void *x, int64_t ldx);
+void ozg_cpu_release(ozg_operand *operand);
 
 #endif

@@ -26,7 +26,7 @@
 
 #include "driver.h"
 #include "moduli.h"
-#include "parallel.h"
+#include "monitor_copy.h"
 
 /*                                             type ta tb m  n  k al pa  a lda pb  b ldb bt  c ldc acc */
 static const ozg_argument_numbers numbers = {0, 2, 3, 4, 5, 6, 7, 0, 8, 9, 0, 10, 11, 12, 15, 16, 0};
@@ -56,6 +56,7 @@ typedef struct side {
 
 typedef struct monitor {
     ozg_context *ctx;
+    ozg_context *maker; /* of the products: the same; the CPU's where matrices are on a device */
     const ozg_shape *s;
     const ozg_data *d;        /* d->c: C, which is only read */
     const void *alpha, *beta; /* as given, numbers of the type */
@@ -70,8 +71,9 @@ typedef struct monitor {
     int64_t others, count;
     /* lines of k elements, one after the other; and others x count elements, column-major */
     void *y, *x;
-    void *expected;               /* E, in the type of the call */
-    double *residual, *weight[2]; /* R; W of each component, others x count numbers */
+    void *given_y, *given_x, *given_c, *given_c0; /* as they are on a device; NULL: they are the host's */
+    void *expected;                               /* E, in the type of the call */
+    double *residual, *weight[2];                 /* R; W of each component, others x count numbers */
     ozg_monitor *result;
 } monitor;
 
@@ -101,80 +103,72 @@ static void choose(side *z, uint64_t *state)
     }
 }
 
+static int beta_is_zero(const monitor *w)
+{
+    return ozg_is_zero(w->d->beta[0]) && ozg_is_zero(w->d->beta[1]);
+}
+
 /* ---- copies of lines ---------------------------------------------------------------------------- */
 
-/* As they are; as doubles; leading bits of magnitudes as doubles; so, but Re and Im exchanged. */
-enum { AS_GIVEN, AS_DOUBLES, AS_MAGNITUDES, AS_EXCHANGED };
-
-#define ALONE 16384 /* elements that are copied sooner than threads begin */
-
-typedef struct copy_job {
-    const ozg_view *view;
-    const int64_t *index;
-    int64_t k;
-    int how;
-    void *out;
-} copy_job;
-
-/* Number `at` of the matrix, as it stands there, with another sign if flip. */
-static void copy_float(const void *x, int64_t at, int flip, void *out, int64_t to)
+/* Where matrices are on a device, copies of the lines of the block, as given, are there already. */
+static void copy_lines(const monitor *w, const side *of, const int64_t *index, int64_t count,
+                       ozg_copy_how how, void *out)
 {
-    uint32_t bits;
+    ozg_view view = of->view;
 
-    memcpy(&bits, (const char *)x + 4 * at, 4);
-    bits ^= (uint32_t)flip << 31;
-    memcpy((char *)out + 4 * to, &bits, 4);
+    if (w->given_y) {
+        view.x = of == w->of_others ? w->given_y : w->given_x;
+        view.line_stride = w->k;
+        view.step = 1;
+        index = NULL;
+    }
+    ozg_monitor_copy(&view, index, count, w->k, how, w->ctx->threads, out);
 }
 
-/* The leading 12 bits of a magnitude; subnormal numbers stay. */
-static uint64_t leading_bits(uint64_t bits)
+static ozg_status fetch_lines(const monitor *w, const side *of, const int64_t *index, int64_t count,
+                              void *out)
 {
-    bits &= ~OZG_F64_SIGN;
-    return bits >> 52 ? bits >> 41 << 41 : bits;
+    const ozg_entries lines = {of->view.x, w->s->type, NULL,          index,
+                               w->k,       count,      of->view.step, of->view.line_stride};
+
+    return w->ctx->backend->gather(w->ctx, &lines, out);
 }
 
-static void copy_task(void *arg, int64_t q, int thread)
+/* Where other lines meet chosen ones in C or C0. */
+static ozg_status fetch_entries(const monitor *w, const void *c, int64_t ld, void *out)
 {
-    const copy_job *job = arg;
-    const ozg_view *v = job->view;
-    const int single = ozg_type_single(v->type), parts = 1 + ozg_type_complex(v->type);
-    const int64_t line = job->index[q];
+    const int by_rows = w->of_chosen == &w->rows;
+    const ozg_entries block = {c,         w->s->type, w->other,         w->chosen,
+                               w->others, w->count,   by_rows ? ld : 1, by_rows ? 1 : ld};
 
-    (void)thread;
-    for (int64_t p = 0; p < job->k; p++)
-        for (int part = 0; part < parts; part++) {
-            const int64_t at = (line * v->line_stride + p * v->step) * parts + part;
-            const int64_t to =
-                (q * job->k + p) * parts + (job->how == AS_EXCHANGED ? parts - 1 - part : part);
-            const int flip = v->conj && part;
-            uint64_t bits;
-
-            if (job->how == AS_GIVEN && single) {
-                copy_float(v->x, at, flip, job->out, to);
-                continue;
-            }
-            bits = ozg_load_bits(v->x, single, at) ^ (flip ? OZG_F64_SIGN : 0);
-            ozg_store_bits(job->out, 0, to, job->how >= AS_MAGNITUDES ? leading_bits(bits) : bits);
-        }
+    return w->ctx->backend->gather(w->ctx, &block, out);
 }
 
-static void copy_lines(const monitor *w, const side *of, const int64_t *index, int64_t count, int how,
-                       void *out)
+/* Brings what the block needs of matrices on a device. */
+static ozg_status fetch_block(const monitor *w)
 {
-    copy_job job = {&of->view, index, w->k, how, out};
-    const int threads = count * w->k < ALONE ? 1 : ozg_parallel_threads(w->ctx->threads);
+    ozg_status status = OZG_OK;
 
-    ozg_parallel(threads, count, copy_task, &job);
+    if (!w->given_y)
+        return OZG_OK;
+    if (w->k > 0)
+        status = fetch_lines(w, w->of_others, w->other, w->others, w->given_y);
+    if (!status && w->k > 0)
+        status = fetch_lines(w, w->of_chosen, w->chosen, w->count, w->given_x);
+    if (!status)
+        status = fetch_entries(w, w->d->c, w->d->ldc, w->given_c);
+    if (!status && !beta_is_zero(w))
+        status = fetch_entries(w, w->c0, w->ldc0, w->given_c0);
+    return status;
 }
 
 /* ---- the three products of a block --------------------------------------------------------------- */
 
-/* c := alpha y^T x + beta c; lines of k elements; scalars of the type. */
-static ozg_status multiply(const monitor *w, char type, int64_t k, const void *alpha, const void *beta,
-                           void *c, ozg_accuracy acc)
+static ozg_status multiply_type(const monitor *w, char type, int64_t k, const void *alpha, const void *beta,
+                                void *c, ozg_accuracy acc)
 {
     const int64_t m = w->others, n = w->count, ld = k > 0 ? k : 1;
-    ozg_context *ctx = w->ctx;
+    ozg_context *ctx = w->maker;
 
     switch (type) {
     case 's':
@@ -190,15 +184,33 @@ static ozg_status multiply(const monitor *w, char type, int64_t k, const void *a
     }
 }
 
-/* The element of C or C0 where other line o meets chosen line q. */
+/* c := alpha y^T x + beta c; lines of k elements; scalars of the type. */
+static ozg_status multiply(const monitor *w, char type, int64_t k, const void *alpha, const void *beta,
+                           void *c, ozg_accuracy acc)
+{
+    const ozg_status status = multiply_type(w, type, k, alpha, beta, c, acc);
+
+    if (status && w->maker != w->ctx)
+        return ozg_fail(w->ctx, status, "%s", ozg_last_error(w->maker));
+    return status;
+}
+
+/* The element of C or C0, or of their copies, where other line o meets chosen line q. */
 static int64_t place(const monitor *w, int64_t o, int64_t q, int64_t ld)
 {
+    if (w->given_y)
+        return o + q * w->others;
     return w->of_chosen == &w->rows ? w->chosen[q] + w->other[o] * ld : w->other[o] + w->chosen[q] * ld;
 }
 
-static int beta_is_zero(const monitor *w)
+static const void *matrix_c(const monitor *w)
 {
-    return ozg_is_zero(w->d->beta[0]) && ozg_is_zero(w->d->beta[1]);
+    return w->given_y ? w->given_c : w->d->c;
+}
+
+static const void *matrix_c0(const monitor *w)
+{
+    return w->given_y ? w->given_c0 : w->c0;
 }
 
 /* E */
@@ -207,11 +219,11 @@ static ozg_status expect(monitor *w)
     const size_t size = (size_t)ozg_type_size(w->s->type);
     char *out = w->expected;
 
-    copy_lines(w, w->of_others, w->other, w->others, AS_GIVEN, w->y);
-    copy_lines(w, w->of_chosen, w->chosen, w->count, AS_GIVEN, w->x);
+    copy_lines(w, w->of_others, w->other, w->others, OZG_COPY_GIVEN, w->y);
+    copy_lines(w, w->of_chosen, w->chosen, w->count, OZG_COPY_GIVEN, w->x);
     for (int64_t q = 0; q < w->count && !beta_is_zero(w); q++)
         for (int64_t o = 0; o < w->others; o++, out += size)
-            memcpy(out, (const char *)w->c0 + place(w, o, q, w->ldc0) * (int64_t)size, size);
+            memcpy(out, (const char *)matrix_c0(w) + place(w, o, q, w->ldc0) * (int64_t)size, size);
     return multiply(w, w->s->type, w->k, w->alpha, w->beta, w->expected, ozg_rounded());
 }
 
@@ -255,13 +267,13 @@ static void add_product(two *s, double x, double y)
 /* H + L = beta C0 - C of a component. */
 static two old_minus_given(const monitor *w, int64_t o, int64_t q, int part)
 {
-    two s = {-number(w, w->d->c, place(w, o, q, w->d->ldc) * w->parts + part), 0, 0}, sum;
+    two s = {-number(w, matrix_c(w), place(w, o, q, w->d->ldc) * w->parts + part), 0, 0}, sum;
 
     for (int i = 0; i < w->parts; i++) { /* beta_i meets component part ^ i of C0, Im Im negatively */
         const double beta = i && !part ? -w->d->beta[i] : w->d->beta[i];
 
         if (!ozg_is_zero(beta))
-            add_product(&s, beta, number(w, w->c0, place(w, o, q, w->ldc0) * w->parts + (part ^ i)));
+            add_product(&s, beta, number(w, matrix_c0(w), place(w, o, q, w->ldc0) * w->parts + (part ^ i)));
     }
     sum = (two){s.high, 0, 0}; /* high := RN(high + low) */
     add(&sum, s.low);
@@ -278,8 +290,8 @@ static ozg_status subtract(monitor *w)
     double *out = w->residual;
 
     if (w->single) { /* else the copies are doubles */
-        copy_lines(w, w->of_others, w->other, w->others, AS_DOUBLES, w->y);
-        copy_lines(w, w->of_chosen, w->chosen, w->count, AS_DOUBLES, w->x);
+        copy_lines(w, w->of_others, w->other, w->others, OZG_COPY_DOUBLES, w->y);
+        copy_lines(w, w->of_chosen, w->chosen, w->count, OZG_COPY_DOUBLES, w->x);
     }
     for (int64_t q = 0; q < w->count; q++)
         for (int64_t o = 0; o < w->others; o++)
@@ -296,8 +308,8 @@ static double weight_of_old(const monitor *w, int64_t o, int64_t q, int part)
 
     for (int i = 0; i < w->parts; i++)
         if (!ozg_is_zero(w->d->beta[i]))
-            sum +=
-                fabs(w->d->beta[i]) * fabs(number(w, w->c0, place(w, o, q, w->ldc0) * w->parts + (part ^ i)));
+            sum += fabs(w->d->beta[i]) *
+                   fabs(number(w, matrix_c0(w), place(w, o, q, w->ldc0) * w->parts + (part ^ i)));
     return sum;
 }
 
@@ -311,9 +323,10 @@ static ozg_status weigh(monitor *w)
         for (int64_t q = 0; q < w->count; q++)
             for (int64_t o = 0; o < w->others; o++)
                 w->weight[part][o + q * w->others] = weight_of_old(w, o, q, part);
-    copy_lines(w, w->of_chosen, w->chosen, w->count, AS_MAGNITUDES, w->x);
+    copy_lines(w, w->of_chosen, w->chosen, w->count, OZG_COPY_MAGNITUDES, w->x);
     for (int exchanged = 0; exchanged < w->parts; exchanged++) {
-        copy_lines(w, w->of_others, w->other, w->others, exchanged ? AS_EXCHANGED : AS_MAGNITUDES, w->y);
+        copy_lines(w, w->of_others, w->other, w->others, exchanged ? OZG_COPY_EXCHANGED : OZG_COPY_MAGNITUDES,
+                   w->y);
         for (int part = 0; part < w->parts && !status; part++) {
             const double alpha = fabs(w->d->alpha[part ^ exchanged]);
 
@@ -365,7 +378,7 @@ static void judge_component(monitor *w, int64_t o, int64_t q, int part)
     const int64_t at = (o + q * w->others) * w->parts + part,
                   at_c = place(w, o, q, w->d->ldc) * w->parts + part;
     const uint64_t want = ozg_load_bits(w->expected, w->single, at),
-                   got = ozg_load_bits(w->d->c, w->single, at_c);
+                   got = ozg_load_bits(matrix_c(w), w->single, at_c);
     const int same = want == got || (ozg_is_nan(want) && ozg_is_nan(got)),
               unit = ulp_exponent(want, w->single);
     const two rest = old_minus_given(w, o, q, part);
@@ -379,7 +392,7 @@ static void judge_component(monitor *w, int64_t o, int64_t q, int part)
         return;
     }
     error = distance(fabs(w->residual[at] + rest.low),
-                     fabs(number(w, w->expected, at) - number(w, w->d->c, at_c)), ldexp(1, unit));
+                     fabs(number(w, w->expected, at) - number(w, matrix_c(w), at_c)), ldexp(1, unit));
     r->max_error = fmax(r->max_error, error);
     r->max_ulp = fmax(r->max_ulp, ldexp(error, -unit));
     of_entry =
@@ -391,8 +404,10 @@ static void judge_component(monitor *w, int64_t o, int64_t q, int part)
 
 static ozg_status check_block(monitor *w)
 {
-    ozg_status status = expect(w);
+    ozg_status status = fetch_block(w);
 
+    if (!status)
+        status = expect(w);
     if (!status)
         status = subtract(w);
     if (!status)
@@ -447,7 +462,8 @@ static void *allocate(monitor *w)
                  x = (size_t)least_of(lines_at_once(w, CHOSEN_MOST), most), parts = (size_t)w->parts;
     const size_t line = (size_t)w->k * parts, entries = y * x * parts;
     const size_t numbers_of_lines = (size_t)w->rows.count + (size_t)w->columns.count;
-    const size_t doubles = (y + x) * line + 3 * entries;
+    const size_t given = w->ctx->device_pointers ? (y + x) * line + 2 * entries : 0;
+    const size_t doubles = (y + x) * line + 3 * entries + given;
     double *memory = malloc((doubles + numbers_of_lines) * 8);
 
     if (!memory)
@@ -458,25 +474,26 @@ static void *allocate(monitor *w)
     w->residual = memory + (y + x) * line + entries;
     w->weight[0] = w->residual + entries;
     w->weight[1] = w->weight[0] + y * x; /* complex only */
+    if (given) {
+        w->given_y = w->weight[0] + entries;
+        w->given_x = (double *)w->given_y + y * line;
+        w->given_c = (double *)w->given_x + x * line;
+        w->given_c0 = (double *)w->given_c + entries;
+    }
     w->rows.index = (int64_t *)(void *)(memory + doubles);
     w->columns.index = w->rows.index + w->rows.count;
     return memory;
 }
 
 /* The products are the monitor's own: nothing is refused for its repairs, and none reports its progress. */
-static ozg_status run(monitor *w, uint64_t seed)
+static ozg_status check_all(monitor *w, uint64_t seed)
 {
-    ozg_context *ctx = w->ctx;
+    ozg_context *ctx = w->maker;
     const uint64_t repair_limit = ctx->repair_limit;
     void (*const progress)(void *, double) = ctx->progress;
-    const int64_t most = w->rows.count > w->columns.count ? w->rows.count : w->columns.count;
-    void *memory = most > LENGTH_MOST || w->k > LENGTH_MOST ? NULL : allocate(w);
     fenv_t caller;
     ozg_status status;
 
-    if (!memory)
-        return ozg_fail(ctx, OZG_E_NOMEM, "no memory to check %lld rows and %lld columns; use fewer lines",
-                        (long long)w->rows.chosen, (long long)w->columns.chosen);
     choose(&w->rows, &seed);
     choose(&w->columns, &seed);
     ctx->repair_limit = UINT64_MAX;
@@ -489,6 +506,39 @@ static ozg_status run(monitor *w, uint64_t seed)
     fesetenv(&caller);
     ctx->repair_limit = repair_limit;
     ctx->progress = progress;
+    return status;
+}
+
+/* A context for lines that come from a device. */
+static ozg_status open_maker(monitor *w)
+{
+    ozg_config cfg;
+    ozg_status status;
+
+    ozg_config_init(&cfg);
+    cfg.backend = OZG_BACKEND_CPU;
+    cfg.threads = w->ctx->threads;
+    status = ozg_create(&w->maker, &cfg);
+    return status ? ozg_fail(w->ctx, status, "%s", ozg_last_error(NULL)) : OZG_OK;
+}
+
+static ozg_status run(monitor *w, uint64_t seed)
+{
+    ozg_context *ctx = w->ctx;
+    const int64_t most = w->rows.count > w->columns.count ? w->rows.count : w->columns.count;
+    void *memory = most > LENGTH_MOST || w->k > LENGTH_MOST ? NULL : allocate(w);
+    ozg_status status = OZG_OK;
+
+    if (!memory)
+        return ozg_fail(ctx, OZG_E_NOMEM, "no memory to check %lld rows and %lld columns; use fewer lines",
+                        (long long)w->rows.chosen, (long long)w->columns.chosen);
+    w->maker = ctx;
+    if (w->given_y)
+        status = open_maker(w);
+    if (!status)
+        status = check_all(w, seed);
+    if (w->maker != ctx)
+        ozg_destroy(w->maker);
     free(memory);
     return status;
 }
@@ -496,13 +546,15 @@ static ozg_status run(monitor *w, uint64_t seed)
 /* ---- public ------------------------------------------------------------------------------------- */
 
 /* The rules of a product for A, B and C. C0 matters only if beta is not 0, and may share elements. */
-static ozg_status check(monitor *w, ozg_shape *s, int64_t lines)
+static ozg_status check_matrices(monitor *w, ozg_shape *s)
 {
     ozg_context *ctx = w->ctx;
     ozg_status status = ozg_problem_check_shape(s, &numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
 
     if (!status)
         status = ozg_problem_check_data(s, w->d, &numbers, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+    if (!status)
+        status = ctx->backend->check(ctx, s, w->d, &numbers);
     if (!status && !beta_is_zero(w)) {
         ozg_shape alone = *s;
         ozg_data old = *w->d;
@@ -511,11 +563,20 @@ static ozg_status check(monitor *w, ozg_shape *s, int64_t lines)
         old.c = (void *)(uintptr_t)w->c0;
         old.ldc = w->ldc0;
         status = ozg_problem_check_data(&alone, &old, &numbers_c0, ozg_error_buffer(ctx), OZG_ERROR_SIZE);
+        if (!status)
+            status = ctx->backend->check(ctx, &alone, &old, &numbers_c0);
     }
-    if (!status && lines < 1)
-        status = ozg_fail(ctx, OZG_E_ARG, "argument %d (lines) is %lld; it must be at least 1", NUMBER_LINES,
-                          (long long)lines);
     return status;
+}
+
+static ozg_status check(monitor *w, ozg_shape *s, int64_t lines)
+{
+    const ozg_status status = check_matrices(w, s);
+
+    if (status || lines >= 1)
+        return status;
+    return ozg_fail(w->ctx, OZG_E_ARG, "argument %d (lines) is %lld; it must be at least 1", NUMBER_LINES,
+                    (long long)lines);
 }
 
 static ozg_status typed_monitor(ozg_context *ctx, ozg_shape *s, ozg_data *d, const void *alpha,
@@ -541,9 +602,6 @@ static ozg_status typed_monitor(ozg_context *ctx, ozg_shape *s, ozg_data *d, con
     status = check(&w, s, lines);
     if (!status && !result)
         status = ozg_fail(ctx, OZG_E_ARG, "argument %d (result) is NULL", NUMBER_RESULT);
-    if (!status && ctx->device_pointers)
-        status = ozg_fail(ctx, OZG_E_UNSUPPORTED,
-                          "the monitor reads matrices of the host; use a context with device_pointers = 0");
     if (status)
         return status;
     w.k = ozg_nothing_to_multiply(s, d) ? 0 : s->k;

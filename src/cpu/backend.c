@@ -59,6 +59,16 @@ static void close_arena(ozg_context *ctx)
     free(ctx->arena);
 }
 
-const ozg_backend ozg_backend_cpu = {"cpu",          check,      ozg_plan_cpu,       workspace,
-                                     ozg_driver_run, NULL,       ozg_driver_predict, scale_c,
-                                     wait_for,       close_arena};
+const ozg_backend ozg_backend_cpu = {
+    .name = "cpu",
+    .check = check,
+    .plan = ozg_plan_cpu,
+    .workspace = workspace,
+    .run = ozg_driver_run,
+    .predict = ozg_driver_predict,
+    .scale_c = scale_c,
+    .wait = wait_for,
+    .close = close_arena,
+    .prepare = ozg_cpu_prepare,
+    .release = ozg_cpu_release,
+};

@@ -7,6 +7,7 @@
 
 #include "cuda/batch.h"
 #include "cuda/device.h"
+#include "cuda/operand.h"
 #include "cuda/plan.h"
 #include "cuda/run.h"
 
@@ -26,9 +27,9 @@ static ozg_status check_matrices(ozg_context *ctx, const ozg_shape *s, const ozg
 {
     ozg_status status = check_matrix(ctx, d->c, numbers->c, "c");
 
-    if (!status && !ozg_nothing_to_multiply(s, d))
+    if (!status && !d->pa && !ozg_nothing_to_multiply(s, d))
         status = check_matrix(ctx, d->a, numbers->a, "a");
-    if (!status && !ozg_nothing_to_multiply(s, d))
+    if (!status && !d->pb && !ozg_nothing_to_multiply(s, d))
         status = check_matrix(ctx, d->b, numbers->b, "b");
     return status;
 }
@@ -56,8 +57,18 @@ static void *workspace(ozg_context *ctx, size_t bytes, ozg_status *status)
     return *status ? NULL : work;
 }
 
-const ozg_backend ozg_backend_cuda = {"cuda",           check,
-                                      ozg_cuda_plan,    workspace,
-                                      ozg_cuda_run,     ozg_cuda_run_batch,
-                                      ozg_cuda_predict, ozg_cuda_scale_c,
-                                      ozg_cuda_wait,    ozg_cuda_close};
+const ozg_backend ozg_backend_cuda = {
+    .name = "cuda",
+    .check = check,
+    .plan = ozg_cuda_plan,
+    .workspace = workspace,
+    .run = ozg_cuda_run,
+    .batch = ozg_cuda_run_batch,
+    .predict = ozg_cuda_predict,
+    .scale_c = ozg_cuda_scale_c,
+    .wait = ozg_cuda_wait,
+    .close = ozg_cuda_close,
+    .prepare = ozg_cuda_prepare,
+    .release = ozg_cuda_release,
+    .gather = ozg_cuda_entries,
+};

@@ -321,6 +321,7 @@ void ozg_cuda_close(ozg_context *ctx)
         g->api->stream_synchronize(g->stream);
         ozg_cuda_native_close(ctx);
         ozg_cuda_close_run(ctx);
+        ozg_cuda_close_operands(ctx, 1);
         ozg_cuda_close_memory(ctx);
         for (int i = 0; i < 2; i++)
             if (g->half_free[i])
@@ -329,6 +330,7 @@ void ozg_cuda_close(ozg_context *ctx)
             g->api->event_destroy(g->event[i]);
         g->api->context_pop(&popped);
     } else {
+        ozg_cuda_close_operands(ctx, 0);
         free(g->run);
     }
     free(g->event);

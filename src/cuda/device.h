@@ -76,8 +76,9 @@ struct ozg_cuda {
     int events, event_room;
     ozg_cuda_function function[OZG_CUDA_KERNELS];
     int functions;
-    struct ozg_cuda_run_state *run; /* what calls leave for later ones; see ozg_cuda_close_run() */
-    char failed[OZG_ERROR_SIZE];    /* the sentence of the error that ended this context's work; "": none */
+    struct ozg_cuda_run_state *run;   /* what calls leave for later ones; see ozg_cuda_close_run() */
+    struct ozg_cuda_operand *retired; /* destroyed in a capture, and not freed yet: operand.h */
+    char failed[OZG_ERROR_SIZE];      /* the sentence of the error that ended this context's work; "": none */
 };
 
 /* ---- contexts ----------------------------------------------------------------------------------- */
@@ -92,6 +93,10 @@ ozg_status ozg_cuda_open(ozg_context *ctx, const ozg_config *cfg);
 
 /* ozg_cuda_close_run() - frees ctx->cuda->run (run.c); the stream is done. */
 void ozg_cuda_close_run(ozg_context *ctx);
+
+/* ozg_cuda_close_operands() - frees operands that were destroyed in a capture (operand.c); the stream is
+ * done. reachable: the device's context is current. */
+void ozg_cuda_close_operands(ozg_context *ctx, int reachable);
 
 /* ozg_cuda_close() - waits for the stream and gives everything back. */
 void ozg_cuda_close(ozg_context *ctx);

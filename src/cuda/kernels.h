@@ -14,10 +14,11 @@
  *         repair               the list
  *     special                  rows and columns with Inf or NaN
  *
- * on one stream. Nothing goes back to the host in between: what the data decide (the number of moduli, the
- * sizes of the parts, entries to be repaired) is in ozg_cuda_state, which kernels read, and a kernel of a
- * part that does not exist returns at once. Every argument struct is passed by value. Integer arithmetic:
- * the bits are those of the plain C stages (src/cpu).
+ * on one stream; a side that is prepared (operand.h) is neither scaled nor split. Nothing goes back to the
+ * host in between: what the data decide (the number of moduli, the sizes of the parts, entries to be
+ * repaired) is in ozg_cuda_state, which kernels read, and a kernel of a part that does not exist returns at
+ * once. Every argument struct is passed by value. Integer arithmetic: the bits are those of the plain C
+ * stages (src/cpu).
  *
  * Products of one shape may go through together, each kernel for all of them: see ozg_cuda_batch.
  *
@@ -147,12 +148,14 @@ struct ozg_cuda_table;
 /* ---- scale.cu ----------------------------------------------------------------------------------- */
 
 /*
- * ozg_cuda_begin - zero[0 .. words) := 0 (64-bit words), *state := initial; of product y of a batch `known`
- * bytes y behind these. Any grid; threads 256.
+ * ozg_cuda_begin - zero[0 .. words) := 0 (64-bit words), *state := initial, with what is known of
+ * prepared operands (their special lines, width, inexact); of product y of a batch `known` bytes y behind
+ * these. Any grid; threads 256.
  */
 typedef struct ozg_cuda_begin_args {
     ozg_cuda_state *state;
     ozg_cuda_state initial;
+    const ozg_cuda_state *prepared[2]; /* of A, B; NULL: not prepared */
     uint64_t *zero;
     int64_t words;
     int64_t known;
@@ -345,5 +348,22 @@ typedef struct ozg_cuda_raise_args {
     ozg_cuda_lines a, b;
     ozg_cuda_residues in;
 } ozg_cuda_raise_args;
+
+/* ---- gather.cu ---------------------------------------------------------------------------------- */
+
+/*
+ * ozg_cuda_gather - entries of a matrix as words: word w of (i, j), w < words, is
+ * x[(row[i] row_step + column[j] column_step) words + w]; row or column NULL: i, j themselves. It goes to
+ * out[(i + j ld) words + w]. Any grid; threads OZG_CUDA_GATHER_THREADS.
+ */
+#define OZG_CUDA_GATHER_THREADS 256
+typedef struct ozg_cuda_gather_args {
+    const void *x;
+    void *out;
+    const int64_t *row, *column;
+    int64_t rows, columns, row_step, column_step, ld;
+    int32_t word; /* its bytes: 4 or 8 */
+    int32_t words;
+} ozg_cuda_gather_args;
 
 #endif

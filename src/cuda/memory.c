@@ -46,6 +46,8 @@ void *ozg_cuda_arena(ozg_context *ctx, size_t bytes, ozg_status *status)
         why = may_grow(ctx);
         if (!why && g->arena) {
             why = ozg_cuda_check(ctx, g->api->release(g->arena), "free its workspace");
+            if (why)
+                return refuse(status, why); /* it is still there: closing the context frees it */
             g->arena = 0;
             g->arena_bytes = 0;
         }

@@ -110,6 +110,10 @@ static void place(ozg_cuda_job *job, int sets)
 
     job->planes_a = (ozg_cuda_planes){job->tiles + p->plane[0], p->lines_a, p->pitch};
     job->planes_b = (ozg_cuda_planes){job->tiles + p->plane[1], p->lines_b, p->pitch};
+    if (job->operand[0])
+        job->planes_a = job->operand[0]->planes;
+    if (job->operand[1])
+        job->planes_b = job->operand[1]->planes;
     job->sums.base = job->tiles + p->residues;
     job->sums.ld = p->lines_a;
     job->sums.columns = p->columns;
@@ -140,8 +144,10 @@ static void open_job(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *da
     job->base = job->tiles = (unsigned char *)ozg_round_up((size_t)work, 256);
     job->request = request_of(plan, report);
     job->state = (ozg_cuda_state *)(void *)(job->base + job->places.state);
-    job->a = ozg_cuda_lines_at(plan, &job->places, job->base, 0, &a);
-    job->b = ozg_cuda_lines_at(plan, &job->places, job->base, 1, &b);
+    job->operand[0] = data->pa ? data->pa->cuda : NULL;
+    job->operand[1] = data->pb ? data->pb->cuda : NULL;
+    job->a = data->pa ? data->pa->cuda->lines : ozg_cuda_lines_at(plan, &job->places, job->base, 0, &a);
+    job->b = data->pb ? data->pb->cuda->lines : ozg_cuda_lines_at(plan, &job->places, job->base, 1, &b);
     set_scalars(&job->scalars, s, data);
     job->c = data->c;
     job->ldc = data->ldc;
@@ -209,6 +215,8 @@ void ozg_cuda_job_begin(ozg_cuda_job *job)
     args.initial.nmod[0] = job->plan.nmod;
     args.initial.width[0] = job->plan.width;
     args.initial.part[0] = job->part[0];
+    for (int side = 0; side < 2; side++)
+        args.prepared[side] = job->operand[side] ? job->operand[side]->state : NULL;
     args.zero = (uint64_t *)(void *)(job->base + p->zero);
     args.words = (int64_t)(p->zero_bytes / 8);
     args.known = job->request.batch.known;
@@ -290,7 +298,9 @@ static ozg_cuda_lines lines_from(const ozg_cuda_lines *all, int64_t first, int64
 
 void ozg_cuda_job_scale(ozg_cuda_job *job)
 {
-    scale(job, &job->a, &job->b);
+    const ozg_cuda_lines no_a = lines_from(&job->a, 0, 0), no_b = lines_from(&job->b, 0, 0);
+
+    scale(job, job->operand[0] ? &no_a : &job->a, job->operand[1] ? &no_b : &job->b);
     ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
 }
 
@@ -327,13 +337,11 @@ static void launch_choose(ozg_cuda_job *job, const ozg_cuda_choose_args *args)
                                             blocks > 1, args);
 }
 
-void ozg_cuda_job_choose(ozg_cuda_job *job)
+void ozg_cuda_job_choose_in(ozg_cuda_job *job, void *memory, size_t bytes)
 {
     const ozg_plan *plan = &job->plan;
     ozg_cuda_choose_args args;
 
-    if (!ozg_by_data(plan->shape.acc))
-        return;
     memset(&args, 0, sizeof args);
     args.state = job->state;
     args.request = job->request;
@@ -341,13 +349,22 @@ void ozg_cuda_job_choose(ozg_cuda_job *job)
     args.b = job->b;
     args.fixed = plan->shape.acc.value;
     args.apart = ozg_plan_apart(plan);
-    args.shifts = !args.fixed;
+    args.shifts = !args.fixed && !plan->prepared_a && !plan->prepared_b;
     args.rate = RATE;
     ozg_cuda_choose_limits(&args.limits, job->request.length);
-    args.memory = job->base + job->places.choose;
-    args.bytes = job->places.choose_bytes;
+    args.memory = memory;
+    args.bytes = bytes;
     launch_choose(job, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
+}
+
+/* Of two prepared operands everything is known, but not how many entries will be repaired. */
+void ozg_cuda_job_choose(ozg_cuda_job *job)
+{
+    const int known = job->operand[0] && job->operand[1] && job->ctx->repair_limit == UINT64_MAX;
+
+    if (ozg_by_data(job->plan.shape.acc) && !known)
+        ozg_cuda_job_choose_in(job, job->base + job->places.choose, job->places.choose_bytes);
 }
 
 /* ---- after the tiles ---------------------------------------------------------------------------- */
@@ -381,6 +398,27 @@ void ozg_cuda_job_special(ozg_cuda_job *job, int64_t j0, int64_t columns)
 void ozg_cuda_job_largest(ozg_cuda_job *job)
 {
     on_columns(job, OZG_CUDA_KERNEL(job, "ozg_cuda_largest"), 0, job->request.n);
+}
+
+/* ---- prepared operands -------------------------------------------------------------------------- */
+
+void ozg_cuda_job_open_operand(ozg_cuda_job *job, const ozg_operand *op)
+{
+    const ozg_cuda_operand *own = op->cuda;
+
+    memset(job, 0, sizeof *job);
+    job->ctx = op->ctx;
+    job->plan.ctx = op->ctx;
+    job->plan.shape = (ozg_shape){op->type, 'N', 'N', op->count, op->count, op->k, op->acc};
+    job->plan.prepared_a = job->plan.prepared_b = 1; /* no parts, no shifts */
+    job->plan.nmod = op->nmod;
+    job->plan.width = op->width;
+    job->base = (unsigned char *)own->lines.most;
+    job->places.zero_bytes = ozg_cuda_sum_bytes(op->count, 0);
+    job->request = request_of(&job->plan, 1);
+    job->state = own->state;
+    job->a = job->b = own->lines;
+    job->part[0] = (ozg_part){0, op->count, 0, op->count};
 }
 
 /* ---- C := RN(beta C) ---------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #define OZG_CUDA_PIPELINE_H
 
 #include "cuda/device.h"
+#include "cuda/operand.h"
 #include "cuda/plan.h"
 
 /* What the time between two marks was spent on. */
@@ -43,7 +44,8 @@ typedef struct ozg_cuda_job {
     ozg_cuda_request request;
     ozg_cuda_state *state;
     ozg_cuda_lines a, b;
-    ozg_cuda_planes planes_a, planes_b;
+    ozg_cuda_planes planes_a, planes_b; /* of a tile; prepared: of the whole operand */
+    const ozg_cuda_operand *operand[2]; /* A, B: prepared, or NULL */
     ozg_cuda_residues sums;
     ozg_cuda_map map_a, map_b;
     ozg_scalars scalars;
@@ -85,10 +87,11 @@ void ozg_cuda_job_open_batch(ozg_cuda_job *job, const ozg_plan *plan, const ozg_
 void ozg_cuda_job_matrices(ozg_cuda_job *job, const ozg_data *data, const ozg_products *all, int64_t first);
 
 /*
- * The steps, in this order. begin: the state. scale: exponents and norms of both operands, or of the columns
- * [j0, j0 + columns) of B alone, or of A alone. choose: moduli and parts, where the data choose. ceilings:
- * the product of ceilings (accurate). tiles: all tiles of all parts. special: rows and columns with Inf or
- * NaN, in columns [j0, j0 + columns). largest: the largest entry of C.
+ * The steps, in this order. begin: the state. scale: exponents and norms of both operands, as far as they
+ * are not prepared, or of the columns [j0, j0 + columns) of B alone, or of A alone. choose: moduli and
+ * parts, where the data choose. ceilings: the product of ceilings (accurate). tiles: all tiles of all
+ * parts. special: rows and columns with Inf or NaN, in columns [j0, j0 + columns). largest: the largest
+ * entry of C.
  */
 void ozg_cuda_job_begin(ozg_cuda_job *job);
 void ozg_cuda_job_scale(ozg_cuda_job *job);
@@ -105,6 +108,16 @@ void ozg_cuda_job_measure(ozg_cuda_job *job, int part);
 
 /* ozg_cuda_job_settle() - tells the job what the device chose: tiles are cut for it. */
 void ozg_cuda_job_settle(ozg_cuda_job *job, const ozg_cuda_state *state);
+
+/*
+ * ozg_cuda_job_open_operand() - a job that makes a prepared operand, whose memory is placed: its lines as
+ * both sides of a product. Its steps are begin, scale_rows or scale_columns (side 'B'), choose in
+ * `memory` of ozg_cuda_choose_bytes(), and ozg_cuda_job_split(): planes, d, residuals and factors of all
+ * lines.
+ */
+void ozg_cuda_job_open_operand(ozg_cuda_job *job, const ozg_operand *op);
+void ozg_cuda_job_choose_in(ozg_cuda_job *job, void *memory, size_t bytes);
+void ozg_cuda_job_split(ozg_cuda_job *job, int side);
 
 /*
  * ozg_cuda_job_open_scaled() - a job for C := RN(beta C), begun; work: OZG_CUDA_SCALED_BYTES. Its steps are

@@ -55,13 +55,15 @@ static size_t words32(int64_t count)
     return ((size_t)count + 1) / 2;
 }
 
-/*
- * Bytes of what begin clears of the lines: most, sum, squares, rsum, rsquares; accurate: ceiling; top, rtop.
- */
-static size_t cleared_bytes(const ozg_plan *plan, int64_t count)
+/* e, d, x1, x2, xmax, r1, r2, rmax. */
+size_t ozg_cuda_line_bytes(int64_t count)
 {
-    const int accurate = plan->shape.acc.kind == OZG_BY_ACCURATE;
+    return 8 * 8 * words32(count);
+}
 
+/* most, sum, squares, rsum, rsquares; accurate: ceiling; top, rtop. */
+size_t ozg_cuda_sum_bytes(int64_t count, int accurate)
+{
     return 8 * ((size_t)count * (size_t)(5 + accurate) + 2 * words32(count));
 }
 
@@ -70,15 +72,16 @@ static void place_lines(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
 {
     const ozg_shape *s = &plan->shape;
     const int64_t count[2] = {s->m, s->n};
+    const int prepared[2] = {plan->prepared_a, plan->prepared_b};
     const int by_data = ozg_by_data(s->acc), apart = ozg_plan_apart(plan);
 
-    for (int side = 0; side < 2; side++) { /* e, d, x1, x2, xmax, r1, r2, rmax */
+    for (int side = 0; side < 2; side++) {
         l->line[side] = *at;
-        *at += 8 * 8 * words32(count[side]);
+        *at += ozg_cuda_line_bytes(count[side]);
     }
     for (int side = 0; side < 2; side++) {
         l->sums[side] = *at;
-        *at += cleared_bytes(plan, count[side]);
+        *at += ozg_cuda_sum_bytes(count[side], s->acc.kind == OZG_BY_ACCURATE);
     }
     l->line_end = *at;
     *at = ozg_round_up(*at, ALIGN);
@@ -89,7 +92,7 @@ static void place_lines(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
     l->places = by_data ? (s->k + 63) / 64 : 0;
     for (int side = 0; side < 2; side++) {
         l->special[side] = take(at, (size_t)count[side]);
-        l->place[side] = take(at, 8 * (size_t)(count[side] * l->places));
+        l->place[side] = take(at, prepared[side] ? 0 : 8 * (size_t)(count[side] * l->places));
         l->index[side] = take(at, apart ? 8 * (size_t)count[side] : 0);
         l->shift[side] = take(at, by_data ? 2 * (size_t)s->k : 0);
     }
@@ -117,22 +120,22 @@ static void place_tile(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
     const int native = s->acc.kind == OZG_BY_NATIVE, accurate = s->acc.kind == OZG_BY_ACCURATE;
     const size_t entries = (size_t)l->lines_a * (size_t)l->columns, sum = plan->kt < s->k ? 8 : 4;
 
-    l->plane[0] = take(at, (size_t)l->planes * (size_t)(l->lines_a * l->pitch));
-    l->plane[1] = take(at, (size_t)l->planes * (size_t)(l->lines_b * l->pitch));
+    l->plane[0] = take(at, plan->prepared_a ? 0 : (size_t)l->planes * (size_t)(l->lines_a * l->pitch));
+    l->plane[1] = take(at, plan->prepared_b ? 0 : (size_t)l->planes * (size_t)(l->lines_b * l->pitch));
     l->residues = take(at, (size_t)ozg_cuda_residue_planes(s->type, plan->nmod) * entries);
     l->floors = take(at, (size_t)(native ? each : accurate ? 1 + complex_ : 0) * entries * sum);
     l->list = take(at, ozg_by_data(s->acc) ? 4 * (size_t)plan->mt * (size_t)plan->nt : 0);
 }
 
-/* The copies of the host's matrices: columns begin at multiples of 16 bytes. */
+/* The copies of the host's matrices, but not of what is prepared: columns begin at multiples of 16 bytes. */
 static void place_copies(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
 {
     const ozg_shape *s = &plan->shape;
     const int64_t size = ozg_type_size(s->type), unit = 16 / size;
     const int64_t rows_a = s->transa == 'N' ? s->m : s->k, rows_b = s->transb == 'N' ? s->k : s->n;
 
-    l->columns_a = s->transa == 'N' ? s->k : s->m;
-    l->columns_b = s->transb == 'N' ? s->n : s->k;
+    l->columns_a = plan->prepared_a ? 0 : s->transa == 'N' ? s->k : s->m;
+    l->columns_b = plan->prepared_b ? 0 : s->transb == 'N' ? s->n : s->k;
     l->ld_a = round_up64(rows_a, unit);
     l->ld_b = round_up64(rows_b, unit);
     l->ld_c = round_up64(s->m, unit);
@@ -160,27 +163,25 @@ void ozg_cuda_place(const ozg_plan *plan, ozg_cuda_places *l)
     l->bytes = at + ALIGN; /* to align the caller's */
 }
 
-ozg_cuda_lines ozg_cuda_lines_at(const ozg_plan *plan, const ozg_cuda_places *l, unsigned char *base,
-                                 int side, const ozg_view *view)
+ozg_cuda_lines ozg_cuda_lines_of(const ozg_view *view, int64_t count, int64_t k, int accurate,
+                                 unsigned char *line, unsigned char *sums)
 {
-    const int64_t count = side ? plan->shape.n : plan->shape.m, half = (int64_t)words32(count) * 2;
-    const int by_data = ozg_by_data(plan->shape.acc);
+    const int64_t half = (int64_t)words32(count) * 2;
     ozg_cuda_lines x;
 
     memset(&x, 0, sizeof x);
     x.view = *view;
     x.count = count;
-    x.k = plan->shape.k;
-    x.words = l->places;
-    x.most = (uint64_t *)(void *)(base + l->sums[side]);
+    x.k = k;
+    x.most = (uint64_t *)(void *)sums;
     x.sum = x.most + count;
     x.squares = x.sum + count;
     x.rsum = x.squares + count;
     x.rsquares = x.rsum + count;
-    x.ceiling = plan->shape.acc.kind == OZG_BY_ACCURATE ? x.rsquares + count : NULL;
+    x.ceiling = accurate ? x.rsquares + count : NULL;
     x.top = (uint32_t *)((x.ceiling ? x.ceiling : x.rsquares) + count);
     x.rtop = x.top + half;
-    x.e = (int32_t *)(void *)(base + l->line[side]);
+    x.e = (int32_t *)(void *)line;
     x.d = x.e + half;
     x.x1 = (uint32_t *)(x.d + half);
     x.x2 = x.x1 + half;
@@ -188,6 +189,18 @@ ozg_cuda_lines ozg_cuda_lines_at(const ozg_plan *plan, const ozg_cuda_places *l,
     x.r1 = x.xmax + half;
     x.r2 = x.r1 + half;
     x.rmax = x.r2 + half;
+    return x;
+}
+
+ozg_cuda_lines ozg_cuda_lines_at(const ozg_plan *plan, const ozg_cuda_places *l, unsigned char *base,
+                                 int side, const ozg_view *view)
+{
+    const int by_data = ozg_by_data(plan->shape.acc);
+    ozg_cuda_lines x = ozg_cuda_lines_of(view, side ? plan->shape.n : plan->shape.m, plan->shape.k,
+                                         plan->shape.acc.kind == OZG_BY_ACCURATE, base + l->line[side],
+                                         base + l->sums[side]);
+
+    x.words = l->places;
     x.special = base + l->special[side];
     x.places = by_data ? (uint64_t *)(void *)(base + l->place[side]) : NULL;
     x.index = ozg_plan_apart(plan) ? (int64_t *)(void *)(base + l->index[side]) : NULL;

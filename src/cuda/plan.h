@@ -64,6 +64,16 @@ static inline int ozg_cuda_chosen(const ozg_plan *plan)
 /* ozg_cuda_place() - the places of a plan whose tiles are cut. */
 void ozg_cuda_place(const ozg_plan *plan, ozg_cuda_places *places);
 
+/*
+ * ozg_cuda_line_bytes(), ozg_cuda_sum_bytes() - of what is known of `count` lines: the arrays from e to
+ * rmax; those from most to rtop, which begin clears. ozg_cuda_lines_of() - lines with these at `line` and
+ * `sums`.
+ */
+size_t ozg_cuda_line_bytes(int64_t count);
+size_t ozg_cuda_sum_bytes(int64_t count, int accurate);
+ozg_cuda_lines ozg_cuda_lines_of(const ozg_view *view, int64_t count, int64_t k, int accurate,
+                                 unsigned char *line, unsigned char *sums);
+
 /* ozg_cuda_lines_at() - the lines of A (side 0) or B (side 1) in the workspace at `base`. */
 ozg_cuda_lines ozg_cuda_lines_at(const ozg_plan *plan, const ozg_cuda_places *places, unsigned char *base,
                                  int side, const ozg_view *view);

@@ -47,3 +47,15 @@ CUresult ozg_cuda_product_maps(const ozg_cuda_api *api, const ozg_cuda_planes *a
 
     return result ? result : encode(api, &of_b, b, map_b);
 }
+
+CUresult ozg_cuda_product_part(const ozg_cuda_api *api, int side, const ozg_cuda_planes *planes, int count,
+                               int64_t line, int64_t p, ozg_cuda_map *map)
+{
+    const ozg_cuda_planes from = {planes->base + line * planes->pitch + p, planes->lines, planes->pitch};
+    ozg_cuda_map_shape shape =
+        side ? ozg_cuda_product_shape_b(planes, count) : ozg_cuda_product_shape_a(planes, count);
+
+    shape.size[0] -= (uint64_t)p;
+    shape.size[shape.rank - 1] -= (uint64_t)(side ? line : line / 64);
+    return encode(api, &shape, &from, map);
+}

@@ -30,4 +30,12 @@ ozg_cuda_map_shape ozg_cuda_product_shape_b(const ozg_cuda_planes *planes, int c
 CUresult ozg_cuda_product_maps(const ozg_cuda_api *api, const ozg_cuda_planes *a, const ozg_cuda_planes *b,
                                int count, ozg_cuda_map *map_a, ozg_cuda_map *map_b);
 
+/*
+ * ozg_cuda_product_part() - the map of A (side 0) or B (1) of the planes from line `line` and element `p`
+ * on, as if they began there: a tile of an operand whose planes are there as a whole. Multiples of 64 and
+ * 128. It describes no byte behind the planes.
+ */
+CUresult ozg_cuda_product_part(const ozg_cuda_api *api, int side, const ozg_cuda_planes *planes, int count,
+                               int64_t line, int64_t p, ozg_cuda_map *map);
+
 #endif

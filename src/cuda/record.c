@@ -1,8 +1,8 @@
 /*
  * record.c - copies of the state and of the lines, and reports from them by the functions of report.h.
  *
- * The record is one piece of page-locked memory: the state, then what begins at line[0] of the workspace,
- * then the order of the lines (index).
+ * The record is one piece of page-locked memory: the state, another one aside, then what begins at
+ * line[0] of the workspace, then the order of the lines (index).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,6 +14,10 @@
 #include "report.h"
 
 #define LINES_AT 1024 /* of the record */
+#define ASIDE_AT 512  /* a state that is no part of a report */
+
+_Static_assert(sizeof(ozg_cuda_state) <= ASIDE_AT && ASIDE_AT + sizeof(ozg_cuda_state) <= LINES_AT,
+               "the record has no room for two states");
 
 void ozg_cuda_close_run(ozg_context *ctx)
 {
@@ -67,11 +71,19 @@ static void fetch(ozg_cuda_job *job, size_t at, const void *device, size_t bytes
         job->status = ozg_cuda_fetch(job->ctx, record_of(job->ctx) + at, device, bytes);
 }
 
+/* Those of a prepared operand are its own. */
 static void fetch_lines(ozg_cuda_job *job)
 {
     const ozg_cuda_places *p = &job->places;
 
     fetch(job, LINES_AT, job->base + p->line[0], p->line_end - p->line[0]);
+    for (int side = 0; side < 2; side++)
+        if (job->operand[side]) {
+            const ozg_cuda_lines *l = &job->operand[side]->lines;
+
+            fetch(job, LINES_AT + p->line[side] - p->line[0], l->e, ozg_cuda_line_bytes(l->count));
+            fetch(job, LINES_AT + p->sums[side] - p->line[0], l->most, ozg_cuda_sum_bytes(l->count, 0));
+        }
 }
 
 /* ---- lines in host memory ----------------------------------------------------------------------- */
@@ -288,14 +300,24 @@ ozg_status ozg_cuda_record_batch(ozg_cuda_job *job, const ozg_data *data, ozg_re
 
 /* ---- decisions and predictions ------------------------------------------------------------------ */
 
-ozg_status ozg_cuda_record_state(ozg_cuda_job *job, ozg_cuda_state *state)
+static ozg_status fetch_state(ozg_cuda_job *job, size_t at, ozg_cuda_state *state)
 {
-    fetch(job, 0, job->state, sizeof *job->state);
+    fetch(job, at, job->state, sizeof *job->state);
     if (!job->status)
         job->status = ozg_cuda_synchronize(job->ctx);
     if (!job->status)
-        memcpy(state, record_of(job->ctx), sizeof *state);
+        memcpy(state, record_of(job->ctx) + at, sizeof *state);
     return job->status;
+}
+
+ozg_status ozg_cuda_record_state(ozg_cuda_job *job, ozg_cuda_state *state)
+{
+    return fetch_state(job, 0, state);
+}
+
+ozg_status ozg_cuda_record_aside(ozg_cuda_job *job, ozg_cuda_state *state)
+{
+    return fetch_state(job, ASIDE_AT, state);
 }
 
 /* out[i] = in[index[i]] for the eight arrays of lines from e on; out: 8 count numbers. */

@@ -30,6 +30,9 @@ ozg_status ozg_cuda_record_open(ozg_context *ctx, const ozg_plan *plan);
 /* ozg_cuda_record_state() - waits for the stream; *state: what the data decided. */
 ozg_status ozg_cuda_record_state(ozg_cuda_job *job, ozg_cuda_state *state);
 
+/* ozg_cuda_record_aside() - the same beside the record of a report that waits to be filled, which stays. */
+ozg_status ozg_cuda_record_aside(ozg_cuda_job *job, ozg_cuda_state *state);
+
 /*
  * ozg_cuda_record_product() - enqueues the copies, behind all work of the job; report is filled by
  * ozg_cuda_record_finish() when the stream is through, and known until then by report->reserved[0].

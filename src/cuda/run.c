@@ -214,13 +214,15 @@ static void open_visit(visit *v, const ozg_plan *plan, const ozg_data *data, voi
     v->rows_a = s->transa == 'N' ? s->m : s->k;
     v->rows_b = s->transb == 'N' ? s->k : s->n;
     v->reads_c = !ozg_is_zero(data->beta[0]) || !ozg_is_zero(data->beta[1]);
-    v->by_panels = s->transb == 'N' && (s->acc.kind == OZG_BY_MODULI || s->acc.kind == OZG_BY_WIDTH);
+    v->by_panels =
+        s->transb == 'N' && (s->acc.kind == OZG_BY_MODULI || s->acc.kind == OZG_BY_WIDTH) && !data->pb;
     ozg_cuda_job_open(&v->job, plan, &v->copy, work, report, report);
     ozg_cuda_job_begin(&v->job);
-    upload(v, v->copy.a, v->copy.lda, data->a, data->lda, v->rows_a, 0, p.columns_a);
-    if (v->by_panels)
+    if (!data->pa)
+        upload(v, v->copy.a, v->copy.lda, data->a, data->lda, v->rows_a, 0, p.columns_a);
+    if (v->by_panels && !data->pa)
         ozg_cuda_job_scale_rows(&v->job);
-    else
+    if (!v->by_panels && !data->pb)
         upload_b(v, 0, p.columns_b);
 }
 

@@ -14,6 +14,15 @@
 
 enum { WARPS = OZG_CUDA_SCALE_THREADS / 32, MOST_LINES = 128 };
 
+/* What is known of an operand before the call. */
+OZG_DEVICE void adopt(ozg_cuda_state *state, const ozg_cuda_state *prepared)
+{
+    state->special_rows += prepared->special_rows;
+    state->special_columns += prepared->special_columns;
+    state->width[0] = max(state->width[0], prepared->width[0]);
+    state->inexact |= prepared->inexact;
+}
+
 OZG_KERNEL(ozg_cuda_begin, ozg_cuda_begin_args, 256, 4)
 {
     const int64_t all = (int64_t)gridDim.x * blockDim.x,
@@ -24,8 +33,14 @@ OZG_KERNEL(ozg_cuda_begin, ozg_cuda_begin_args, 256, 4)
 
     for (int64_t i = first; i < a.words; i += all)
         zero[i] = 0;
-    if (first == 0)
-        *ozg_cuda_moved(a.state, by) = a.initial;
+    if (first == 0) {
+        ozg_cuda_state *state = ozg_cuda_moved(a.state, by);
+
+        *state = a.initial;
+        for (int side = 0; side < 2; side++)
+            if (a.prepared[side])
+                adopt(state, a.prepared[side]);
+    }
 }
 
 OZG_KERNEL(ozg_cuda_matrices, ozg_cuda_matrices_args, OZG_CUDA_MATRICES, 1)

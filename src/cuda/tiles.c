@@ -6,6 +6,7 @@
 #include "cuda/fixup.h"
 #include "cuda/pipeline.h"
 #include "cuda/product.h"
+#include "cuda/product_maps.h"
 #include "cuda/reconstruct.h"
 #include "cuda/table.h"
 
@@ -96,6 +97,22 @@ static int sums(const ozg_cuda_job *job, int part, int ceilings)
     return ozg_cuda_planes_of(s->type, s->acc, job->settled ? job->nmod[part] : OZG_NMOD_MAX);
 }
 
+/* Planes of a whole operand, and their map, from the first line of the tile and the chunk on. */
+static void enter_operand(const walk *w, int side, int64_t line, ozg_cuda_planes *planes, ozg_cuda_map *map)
+{
+    ozg_cuda_job *job = w->job;
+    const struct ozg_cuda *cuda = job->ctx->cuda;
+
+    if (!job->operand[side] || (line == 0 && w->tile.p0 == 0))
+        return;
+    if (!job->status && cuda->wgmma)
+        job->status = ozg_cuda_check(
+            job->ctx,
+            ozg_cuda_product_part(cuda->api, side, planes, job->places.planes, line, w->tile.p0, map),
+            "describe the planes of an operand");
+    planes->base += line * planes->pitch + w->tile.p0;
+}
+
 static void product(const walk *w)
 {
     ozg_cuda_job *job = w->job;
@@ -115,6 +132,8 @@ static void product(const walk *w)
     args.out = job->sums;
     args.tables = tables_of(job);
     args.ceilings = w->ceilings;
+    enter_operand(w, 0, t->i0, &args.a, &args.map_a);
+    enter_operand(w, 1, t->j0, &args.b, &args.map_b);
     blocks = ozg_cuda_product_blocks(cuda->wgmma, t->rows, t->columns, sums(job, t->part, w->ceilings),
                                      ozg_cuda_job_share(job));
     if (cuda->wgmma)
@@ -239,10 +258,10 @@ static void for_tiles(walk *w, int part, void (*act)(walk *w))
                 continue;
             t->rows = min64(plan->mt, p->rows - t->i0);
             t->columns = min64(plan->nt, p->columns - t->j0);
-            w->new_a = t->j0 == 0;
-            w->new_b = t->i0 == 0;
-            w->split_a = w->new_a || chunked;
-            w->split_b = w->new_b || chunked || plan->nt < p->columns;
+            w->new_a = t->j0 == 0 && !job->operand[0];
+            w->new_b = t->i0 == 0 && !job->operand[1];
+            w->split_a = w->new_a || (chunked && !job->operand[0]);
+            w->split_b = w->new_b || ((chunked || plan->nt < p->columns) && !job->operand[1]);
             act(w);
         }
 }
@@ -314,4 +333,18 @@ void ozg_cuda_job_measure(ozg_cuda_job *job, int part)
 
     open_walk(&w, job, NULL, 0);
     for_tiles(&w, part, measure_tile);
+}
+
+void ozg_cuda_job_split(ozg_cuda_job *job, int side)
+{
+    walk w;
+
+    open_walk(&w, job, NULL, 0);
+    w.new_a = w.split_a = side == 0;
+    w.new_b = w.split_b = side == 1;
+    w.tile.rows = w.tile.columns = job->a.count;
+    w.tile.count = job->plan.shape.k;
+    w.tile.first = 1;
+    split(&w);
+    factors(&w);
 }

@@ -636,6 +636,12 @@ API CUresult cuTensorMapEncodeTiled(ozg_cuda_map *map, int type, uint32_t rank, 
                                     int promotion, int fill)
 {
     ENTER(ANYWHERE);
+    size_t last = size[0]; /* the byte behind the tensor */
+
+    for (uint32_t i = 1; i < rank; i++)
+        last += (size[i] - 1) * stride[i - 1];
+    if (!fake_memory_holds(base, last))
+        return fake_complain("cuTensorMapEncodeTiled(): %zu bytes at %p leave their memory", last, base);
     if (ozg_emulated_tensor_map(map, type, rank, base, size, stride, box, element_stride, interleave, swizzle,
                                 promotion, fill))
         return fake_complain("cuTensorMapEncodeTiled(): bad arguments");

@@ -527,21 +527,18 @@ static void group_big(void)
                 }
 }
 
+#include "equal_objects.h"
+
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},
-              {"transposes", group_transposes},
-              {"moduli", group_moduli},
-              {"shapes", group_shapes},
-              {"complex", group_complex},
-              {"scalars", group_scalars},
-              {"families", group_families},
-              {"apart", group_apart},
-              {"memory", group_memory},
-              {"long", group_long},
-              {"batches", group_batches},
-              {"big", group_big}};
+} groups[] = {{"types", group_types},       {"transposes", group_transposes},
+              {"moduli", group_moduli},     {"shapes", group_shapes},
+              {"complex", group_complex},   {"scalars", group_scalars},
+              {"families", group_families}, {"apart", group_apart},
+              {"memory", group_memory},     {"long", group_long},
+              {"batches", group_batches},   {"prepared", group_prepared},
+              {"monitor", group_monitor},   {"big", group_big}};
 
 /* ---- the program -------------------------------------------------------------------------------- */
 

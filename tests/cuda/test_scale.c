@@ -46,7 +46,7 @@ static void make_operand(struct rng *r, operand *o, const struct guard *mem, cha
 
 static void begin(ozg_cuda_state *state, uint64_t *zero, int64_t words, struct rng *r)
 {
-    ozg_cuda_begin_args args = {state, {.parts = 1, .failed = 77}, zero, words};
+    ozg_cuda_begin_args args = {state, {.parts = 1, .failed = 77}, {NULL, NULL}, zero, words};
 
     assert_int_equal(ozg_emulated_launch("ozg_cuda_begin", (int)rng_between(r, 1, 4), 256, 0, &args), 0);
     assert_int_equal(state->failed, 77);

@@ -35,6 +35,16 @@ static inline size_t ozg_round_up(size_t x, size_t to)
     return (x + to - 1) / to * to;
 }
 
+static inline int64_t ozg_round_up64(int64_t x, int64_t to)
+{
+    return (x + to - 1) / to * to;
+}
+
+static inline int64_t ozg_min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* ozg_context_arena() - at least bytes of host memory, aligned to OZG_ALIGN; NULL: no memory (the old arena
  * is then gone). */
 void *ozg_context_arena(ozg_context *ctx, size_t bytes);

@@ -48,11 +48,6 @@ static double lap(double *from)
     return passed;
 }
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld, int64_t count, int64_t k)
 {
     ozg_view v = {x, 1, ld, type, ozg_type_complex(type) && trans == 'C', NULL};
@@ -165,11 +160,11 @@ static void run_tiles(const pass *q, const ozg_data *data, const ozg_residues *r
 
     for (int64_t i0 = 0; i0 < plan->rows; i0 += plan->mt)
         for (int64_t j0 = 0; j0 < plan->columns; j0 += plan->nt) {
-            const int64_t rows = min64(plan->mt, plan->rows - i0);
-            const int64_t columns = min64(plan->nt, plan->columns - j0);
+            const int64_t rows = ozg_min64(plan->mt, plan->rows - i0);
+            const int64_t columns = ozg_min64(plan->nt, plan->columns - j0);
 
             for (int64_t p0 = 0; p0 < k; p0 += plan->kt) {
-                const int64_t count = min64(plan->kt, k - p0);
+                const int64_t count = ozg_min64(plan->kt, k - p0);
 
                 if (j0 == 0 || plan->kt < k) /* else the planes of A are still those of these rows */
                     pa = tile_planes(st, &st->kernel->a, a, i0, rows, p0, count, &a_p0);
@@ -387,10 +382,10 @@ static void scale_accurately(const ozg_plan *plan, const ozg_stage *st, operand_
     place_planes(plan, a, b, work);
     for (int64_t i0 = 0; i0 < s->m; i0 += plan->mt)
         for (int64_t j0 = 0; j0 < s->n; j0 += plan->nt) {
-            const int64_t rows = min64(plan->mt, s->m - i0), columns = min64(plan->nt, s->n - j0);
+            const int64_t rows = ozg_min64(plan->mt, s->m - i0), columns = ozg_min64(plan->nt, s->n - j0);
 
             for (int64_t p0 = 0; p0 < s->k; p0 += plan->kt) {
-                const int64_t count = min64(plan->kt, s->k - p0);
+                const int64_t count = ozg_min64(plan->kt, s->k - p0);
 
                 ozg_cpu_split(&ceilings, &st->kernel->a, &a->lines, i0, rows, p0, count, &a->planes);
                 ozg_cpu_split(&ceilings, &st->kernel->b, &b->lines, j0, columns, p0, count, &b->planes);

@@ -143,11 +143,6 @@ int ozg_plan_apart(const ozg_plan *plan)
            !plan->prepared_b;
 }
 
-static int64_t round_up64(int64_t x, int64_t to)
-{
-    return (x + to - 1) / to * to;
-}
-
 /* Places in the workspace for the present tile; returns the bytes of all. */
 static size_t place(ozg_plan *plan)
 {
@@ -157,7 +152,7 @@ static size_t place(ozg_plan *plan)
     const int planes = ozg_plan_planes(s->type, s->acc, plan->rns->nmod);
     const int by_data = ozg_by_data(s->acc), native = s->acc.kind == OZG_BY_NATIVE,
               accurate = s->acc.kind == OZG_BY_ACCURATE, apart = ozg_plan_apart(plan);
-    const size_t entries = (size_t)(round_up64(plan->mt, OZG_STRIP) * plan->nt);
+    const size_t entries = (size_t)(ozg_round_up64(plan->mt, OZG_STRIP) * plan->nt);
     size_t at = 0;
 
     plan->lines_a = at;
@@ -245,13 +240,13 @@ static int64_t tile_columns(const ozg_plan *plan)
 {
     const int64_t wanted = plan->rows >= N_TILE ? N_TILE : N_TILE * (N_TILE / plan->rows);
 
-    return plan->columns < wanted ? plan->columns : round_up64(wanted, plan->kernel->b.lines);
+    return plan->columns < wanted ? plan->columns : ozg_round_up64(wanted, plan->kernel->b.lines);
 }
 
 /* Halves x, to a multiple of `unit`. 0: it is as small as can be. */
 static int halve(int64_t *x, int64_t unit)
 {
-    int64_t half = round_up64((*x + 1) / 2, unit);
+    int64_t half = ozg_round_up64((*x + 1) / 2, unit);
 
     if (half >= *x)
         return 0;
@@ -269,7 +264,7 @@ static int shrink_threads(ozg_plan *plan)
 
 static int shrink_tile(ozg_plan *plan)
 {
-    const int64_t mr = round_up64(plan->kernel->a.lines, OZG_STRIP), nr = plan->kernel->b.lines;
+    const int64_t mr = ozg_round_up64(plan->kernel->a.lines, OZG_STRIP), nr = plan->kernel->b.lines;
 
     if (plan->mt <= 256 && plan->nt <= 256 && plan->kt > K_SMALL && halve(&plan->kt, 64))
         return 1;
@@ -301,11 +296,6 @@ static size_t cut_tiles(ozg_plan *plan, size_t limit)
     return bytes;
 }
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Bytes of the smallest tile of 49 moduli: what shrink() ends at. Errors: OZG_E_NOMEM. */
 static ozg_status smallest_workspace(const ozg_plan *plan, size_t *bytes)
 {
@@ -313,9 +303,9 @@ static ozg_status smallest_workspace(const ozg_plan *plan, size_t *bytes)
 
     if (ozg_rns_get(&small.rns, plan->kernel->a.word, OZG_NMOD_MAX))
         return OZG_E_NOMEM;
-    small.mt = min64(plan->shape.m, round_up64(plan->kernel->a.lines, OZG_STRIP));
-    small.nt = min64(tile_columns(plan), plan->kernel->b.lines);
-    small.kt = min64(plan->shape.k, 64);
+    small.mt = ozg_min64(plan->shape.m, ozg_round_up64(plan->kernel->a.lines, OZG_STRIP));
+    small.nt = ozg_min64(tile_columns(plan), plan->kernel->b.lines);
+    small.kt = ozg_min64(plan->shape.k, 64);
     small.threads = 1;
     *bytes = place(&small);
     return OZG_OK;

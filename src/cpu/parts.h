@@ -6,12 +6,8 @@
 #ifndef OZG_CPU_PARTS_H
 #define OZG_CPU_PARTS_H
 
+#include "context.h"
 #include "cpu/kernel.h"
-
-static inline int64_t ozg_min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /*
  * The stages. None can fail: memory is given by the caller.

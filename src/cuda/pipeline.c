@@ -13,11 +13,6 @@
  */
 #define RATE (700000.0 * 1.8 / 540)
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 void ozg_cuda_job_launch(ozg_cuda_job *job, const char *kernel, int blocks, int threads, size_t shared,
                          const void *args)
 {
@@ -44,7 +39,7 @@ static int blocks_for(const ozg_cuda_job *job, int64_t items, int threads)
 {
     const int64_t blocks = ozg_cuda_tiles(items, threads), most = 4 * (int64_t)ozg_cuda_job_share(job);
 
-    return (int)(blocks < 1 ? 1 : min64(blocks, most));
+    return (int)(blocks < 1 ? 1 : ozg_min64(blocks, most));
 }
 
 void ozg_cuda_job_mark(ozg_cuda_job *job, int stage)
@@ -232,7 +227,7 @@ void ozg_cuda_job_matrices(ozg_cuda_job *job, const ozg_data *data, const ozg_pr
         memset(&args, 0, sizeof args);
         args.state = (ozg_cuda_state *)(void *)(job->base + job->places.state + q * known);
         args.known = known;
-        args.count = min64(job->products - q, OZG_CUDA_MATRICES);
+        args.count = ozg_min64(job->products - q, OZG_CUDA_MATRICES);
         for (int i = 0; i < (int)args.count; i++) {
             ozg_data d;
 

@@ -30,16 +30,6 @@
 #define PANELS        8 /* of C, for matrices of the host: the copy of one overlaps with work on the next */
 #define PANEL_COLUMNS 1024 /* at least */
 
-static int64_t round_up64(int64_t x, int64_t to)
-{
-    return (x + to - 1) / to * to;
-}
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Takes bytes at *at, which moves on. */
 static size_t take(size_t *at, size_t bytes)
 {
@@ -136,9 +126,9 @@ static void place_copies(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
 
     l->columns_a = plan->prepared_a ? 0 : s->transa == 'N' ? s->k : s->m;
     l->columns_b = plan->prepared_b ? 0 : s->transb == 'N' ? s->n : s->k;
-    l->ld_a = round_up64(rows_a, unit);
-    l->ld_b = round_up64(rows_b, unit);
-    l->ld_c = round_up64(s->m, unit);
+    l->ld_a = ozg_round_up64(rows_a, unit);
+    l->ld_b = ozg_round_up64(rows_b, unit);
+    l->ld_c = ozg_round_up64(s->m, unit);
     l->a = take(at, (size_t)(l->ld_a * l->columns_a * size));
     l->b = take(at, (size_t)(l->ld_b * l->columns_b * size));
     l->c = take(at, (size_t)(l->ld_c * s->n * size));
@@ -151,10 +141,10 @@ void ozg_cuda_place(const ozg_plan *plan, ozg_cuda_places *l)
 
     memset(l, 0, sizeof *l);
     l->planes = ozg_cuda_planes_of(s->type, s->acc, plan->nmod);
-    l->pitch = round_up64(plan->kt, PITCH);
-    l->lines_a = round_up64(plan->mt, OZG_CUDA_LINES);
-    l->lines_b = round_up64(plan->nt, OZG_CUDA_LINES);
-    l->columns = round_up64(plan->nt, COLUMNS);
+    l->pitch = ozg_round_up64(plan->kt, PITCH);
+    l->lines_a = ozg_round_up64(plan->mt, OZG_CUDA_LINES);
+    l->lines_b = ozg_round_up64(plan->nt, OZG_CUDA_LINES);
+    l->columns = ozg_round_up64(plan->nt, COLUMNS);
     l->state = take(&at, sizeof(ozg_cuda_state));
     place_lines(plan, l, &at);
     if (!plan->ctx->device_pointers)
@@ -212,7 +202,7 @@ ozg_cuda_lines ozg_cuda_lines_at(const ozg_plan *plan, const ozg_cuda_places *l,
 /* Makes x smaller, by an eighth, to a multiple of `unit`. 0: it is at most `least` already. */
 static int shrink_to(int64_t *x, int64_t unit, int64_t least)
 {
-    int64_t smaller = round_up64(*x - *x / 8, unit);
+    int64_t smaller = ozg_round_up64(*x - *x / 8, unit);
 
     if (smaller >= *x)
         smaller = (*x - 1) / unit * unit;
@@ -244,7 +234,7 @@ static int64_t even_out(int64_t count, int64_t tile, int64_t unit)
 {
     const int64_t tiles = ozg_cuda_tiles(count, tile);
 
-    return min64(count, round_up64(ozg_cuda_tiles(count, tiles), unit));
+    return ozg_min64(count, ozg_round_up64(ozg_cuda_tiles(count, tiles), unit));
 }
 
 /* The largest tile that fits. Returns the bytes of it: more than the limit if even the smallest does not. */
@@ -255,9 +245,9 @@ static size_t cut_tiles(ozg_plan *plan, size_t limit)
 
     plan->mt = s->m;
     plan->nt = s->n;
-    plan->kt = min64(s->k, K_CHUNK);
+    plan->kt = ozg_min64(s->k, K_CHUNK);
     if (!plan->ctx->device_pointers && s->n > PANEL_COLUMNS) {
-        const int64_t panel = round_up64(ozg_cuda_tiles(s->n, PANELS), COLUMNS);
+        const int64_t panel = ozg_round_up64(ozg_cuda_tiles(s->n, PANELS), COLUMNS);
 
         plan->nt = panel > PANEL_COLUMNS ? panel : PANEL_COLUMNS;
     }

@@ -10,11 +10,6 @@
 #include "cuda/reconstruct.h"
 #include "cuda/table.h"
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- one tile ----------------------------------------------------------------------------------- */
 
 /* The tiles of a part: what is in the planes, and which lines are new. */
@@ -220,7 +215,7 @@ static void multiply(walk *w)
     ozg_cuda_tile *t = &w->tile;
 
     for (t->p0 = 0; t->p0 < plan->shape.k; t->p0 += plan->kt) {
-        t->count = min64(plan->kt, plan->shape.k - t->p0);
+        t->count = ozg_min64(plan->kt, plan->shape.k - t->p0);
         t->first = t->p0 == 0;
         split(w);
         product(w);
@@ -256,8 +251,8 @@ static void for_tiles(walk *w, int part, void (*act)(walk *w))
         for (t->j0 = 0; t->j0 < p->columns; t->j0 += plan->nt) {
             if (!may_exist(job, part, t->i0, t->j0))
                 continue;
-            t->rows = min64(plan->mt, p->rows - t->i0);
-            t->columns = min64(plan->nt, p->columns - t->j0);
+            t->rows = ozg_min64(plan->mt, p->rows - t->i0);
+            t->columns = ozg_min64(plan->nt, p->columns - t->j0);
             w->new_a = t->j0 == 0 && !job->operand[0];
             w->new_b = t->i0 == 0 && !job->operand[1];
             w->split_a = w->new_a || (chunked && !job->operand[0]);
@@ -320,7 +315,7 @@ static void measure_tile(walk *w)
     w->split_a = w->new_a;
     w->split_b = w->new_b;
     for (t->p0 = 0; t->p0 < plan->shape.k; t->p0 += plan->kt) {
-        t->count = min64(plan->kt, plan->shape.k - t->p0);
+        t->count = ozg_min64(plan->kt, plan->shape.k - t->p0);
         t->first = t->p0 == 0;
         split(w);
     }

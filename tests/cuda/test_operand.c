@@ -16,28 +16,14 @@
 
 #include "cuda/device.h"
 #include "errors.h"
+#include "call_context.h"
 #include "fake_driver.h"
 
 static ozg_context *cpu;
 
-static ozg_context *open_limited(int device_pointers, size_t memory_limit, uint64_t repair_limit)
-{
-    ozg_config cfg;
-    ozg_context *ctx;
-
-    assert_int_equal(ozg_config_init(&cfg), OZG_OK);
-    cfg.backend = OZG_BACKEND_CUDA;
-    cfg.device_pointers = device_pointers;
-    cfg.memory_limit = memory_limit;
-    cfg.repair_limit = repair_limit;
-    if (ozg_create(&ctx, &cfg))
-        fail_msg("%s", ozg_last_error(NULL));
-    return ctx;
-}
-
 static ozg_context *open_cuda(int device_pointers)
 {
-    return open_limited(device_pointers, 256 << 20, UINT64_MAX);
+    return open_context(OZG_BACKEND_CUDA, device_pointers, 256 << 20, UINT64_MAX);
 }
 
 static int open_all(void **state)
@@ -448,7 +434,7 @@ static void no_memory(void **state)
         check_result(&w, w.expected);
         end(&w);
         ozg_destroy(ctx);
-        ctx = open_limited(device, 5000, UINT64_MAX);
+        ctx = open_context(OZG_BACKEND_CUDA, device, 5000, UINT64_MAX);
         w = begin(ctx, ozg_native(), UNIFORM);
         expect_error(ctx, make_a(&w), OZG_E_WORKSPACE, 0);
         assert_null(w.pa);
@@ -464,7 +450,7 @@ static void repair_limit(void **state)
 {
     (void)state;
     for (int device = 0; device < 2; device++) {
-        ozg_context *ctx = open_limited(device, 256 << 20, 1);
+        ozg_context *ctx = open_context(OZG_BACKEND_CUDA, device, 256 << 20, 1);
         work w = begin(ctx, ozg_with_moduli(ozg_native(), 8), WIDE);
 
         assert_int_equal(make_a(&w), OZG_OK);
@@ -600,7 +586,7 @@ static void monitor_refuses(void **state)
     fake_capture_end();
     end(&w);
     ozg_destroy(ctx);
-    ctx = open_limited(1, 256, UINT64_MAX);
+    ctx = open_context(OZG_BACKEND_CUDA, 1, 256, UINT64_MAX);
     w = begin(ctx, ozg_moduli(15), UNIFORM);
     expect_error(ctx,
                  ozg_monitor_dgemm(ctx, 'N', 'T', 30, 20, 40, 1.5, w.a, w.g.lda, w.b, w.g.ldb, 0, NULL, 30,

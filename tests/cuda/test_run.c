@@ -16,25 +16,10 @@
 
 #include "cuda/device.h"
 #include "cuda/plan.h"
+#include "call_context.h"
 #include "fake_driver.h"
 
 static ozg_context *cpu;
-
-static ozg_context *open_context(ozg_backend_kind backend, int device_pointers, size_t memory_limit,
-                                 uint64_t repair_limit)
-{
-    ozg_config cfg;
-    ozg_context *ctx;
-
-    assert_int_equal(ozg_config_init(&cfg), OZG_OK);
-    cfg.backend = backend;
-    cfg.device_pointers = device_pointers;
-    cfg.memory_limit = memory_limit;
-    cfg.repair_limit = repair_limit;
-    if (ozg_create(&ctx, &cfg))
-        fail_msg("%s", ozg_last_error(NULL));
-    return ctx;
-}
 
 static ozg_context *open_cuda(int device_pointers)
 {

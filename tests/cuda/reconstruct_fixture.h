@@ -477,7 +477,13 @@ static inline ozg_cuda_state run_cuda(struct fixture *f)
     args.tile.rows = f->rows + (f->i0 + f->rows == f->a.count ? 5 : 0); /* the part ends before the tile */
     args.tile.columns = f->columns + (f->j0 + f->columns == f->b.count ? 9 : 0);
     args.state = &state;
-    args.request = (ozg_cuda_request){f->kind, 0, f->single, f->complex_, 1, f->reported, 0, 0, 0, f->length};
+    memset(&args.request, 0, sizeof args.request);
+    args.request.kind = f->kind;
+    args.request.single = f->single;
+    args.request.complex_ = f->complex_;
+    args.request.measured = 1;
+    args.request.reported = f->reported;
+    args.request.length = f->length;
     args.a = cuda_lines(f, &f->a, &memory[0]);
     args.b = cuda_lines(f, &f->b, &memory[1]);
     args.in =

@@ -46,7 +46,8 @@ static void make_operand(struct rng *r, operand *o, const struct guard *mem, cha
 
 static void begin(ozg_cuda_state *state, uint64_t *zero, int64_t words, struct rng *r)
 {
-    ozg_cuda_begin_args args = {state, {.parts = 1, .failed = 77}, {NULL, NULL}, zero, words};
+    ozg_cuda_begin_args args = {
+        .state = state, .initial = {.parts = 1, .failed = 77}, .zero = zero, .words = words};
 
     assert_int_equal(ozg_emulated_launch("ozg_cuda_begin", (int)rng_between(r, 1, 4), 256, 0, &args), 0);
     assert_int_equal(state->failed, 77);
@@ -99,16 +100,14 @@ static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
         operands[q].zeroed[ARRAYS - 1] = 0;
     }
     args.state = &state;
-    args.request = (ozg_cuda_request){OZG_BY_NATIVE,
-                                      0,
-                                      ozg_type_single(type),
-                                      ozg_type_complex(type),
-                                      rng_below(r, 4) > 0,
-                                      0,
-                                      m,
-                                      n,
-                                      k,
-                                      ozg_dot_length(type, k)};
+    args.request = (ozg_cuda_request){.kind = OZG_BY_NATIVE,
+                                      .single = ozg_type_single(type),
+                                      .complex_ = ozg_type_complex(type),
+                                      .measured = rng_below(r, 4) > 0,
+                                      .m = m,
+                                      .n = n,
+                                      .k = k,
+                                      .length = ozg_dot_length(type, k)};
     args.a = operands[0].lines;
     args.b = operands[1].lines;
     args.blocks_a = ozg_cuda_scale_blocks(&args.a, (int)rng_between(r, 1, 3));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/batch.h"
 #include "cuda/native.h"
 #include "driver.h"
 #include "report.h"
@@ -481,11 +482,31 @@ static ozg_status run_together(ozg_context *ctx, const ozg_shape *s, const ozg_d
     return status ? status : ctx->backend->batch(&plan, first, all, report, done);
 }
 
+/* One by one. On the CPU only the first can lack memory. */
+static ozg_status run_each(ozg_context *ctx, const ozg_shape *s, const ozg_data *first,
+                           const ozg_products *all, ozg_report *report)
+{
+    ozg_report one;
+    ozg_data d;
+
+    for (int64_t q = 0; q < all->count; q++) {
+        ozg_status status;
+
+        ozg_products_at(&d, first, all, q);
+        status = run(ctx, NULL, s, &d, NULL, report ? &one : NULL);
+        if (report && !status)
+            status = ctx->backend->wait(ctx, &one);
+        if (status) /* C of those before is written: no other status promises that all are as they were */
+            return q > 0 && ctx->cuda ? OZG_E_DEVICE : status;
+        if (report)
+            ozg_report_add(report, &one, q == 0);
+    }
+    return OZG_OK;
+}
+
 static ozg_status run_batch(ozg_context *ctx, ozg_shape *s, const ozg_data *first, const ozg_products *all,
                             const ozg_argument_numbers *numbers, int count_number, ozg_report *report)
 {
-    ozg_data d;
-    ozg_report one;
     int done = 0;
     ozg_status status = begin(ctx, report);
 
@@ -498,16 +519,12 @@ static ozg_status run_batch(ozg_context *ctx, ozg_shape *s, const ozg_data *firs
         status = check_products(ctx, s, first, all, numbers);
     if (report && !status)
         ozg_report_nothing(report, ctx, "count = 0");
+    if (!status && report && ctx->cuda && ctx->device_pointers && all->count > 0)
+        status = ozg_cuda_may_wait(ctx);
     if (!status)
         status = run_together(ctx, s, first, all, report, &done);
-    for (int64_t q = 0; !status && !done && q < all->count; q++) { /* only the first can lack memory */
-        ozg_products_at(&d, first, all, q);
-        status = run(ctx, NULL, s, &d, NULL, report ? &one : NULL);
-        if (report && !status)
-            status = ctx->backend->wait(ctx, &one);
-        if (report && !status)
-            ozg_report_add(report, &one, q == 0);
-    }
+    if (!status && !done)
+        status = run_each(ctx, s, first, all, report);
     if (status)
         begin(ctx, report);
     return status;

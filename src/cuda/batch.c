@@ -120,9 +120,6 @@ static ozg_status run_all(const ozg_plan *plan, const ozg_cuda_batch_cut *cut, c
     ozg_status status = OZG_OK;
     void *work;
 
-    if (report && ozg_cuda_capturing(ctx))
-        return ozg_fail(ctx, OZG_E_UNSUPPORTED,
-                        "a batch with a report waits, and the stream is being captured; pass NULL");
     if (report)
         status = ozg_cuda_record_open_batch(ctx, plan, cut->known);
     together.workspace = cut->bytes;
@@ -158,4 +155,16 @@ ozg_status ozg_cuda_run_batch(const ozg_plan *plan, const ozg_data *data, const 
     *done = 1;
     status = ozg_cuda_enter(ctx);
     return status ? status : ozg_cuda_leave(ctx, run_all(plan, &cut, data, all, report));
+}
+
+ozg_status ozg_cuda_may_wait(ozg_context *ctx)
+{
+    ozg_status status = ozg_cuda_enter(ctx);
+
+    if (status)
+        return status;
+    if (ozg_cuda_capturing(ctx))
+        status = ozg_fail(ctx, OZG_E_UNSUPPORTED,
+                          "a batch with a report waits, and the stream is being captured; pass NULL");
+    return ozg_cuda_leave(ctx, status);
 }

@@ -26,10 +26,15 @@ ozg_cuda_batch_cut ozg_cuda_batch_cut_of(const ozg_plan *plan, int64_t count);
 
 /*
  * ozg_cuda_run_batch() - the `batch` of backend.h. Nothing happens for matrices of the host, and with a
- * repair_limit, which must wait for each product. Errors: as ozg_cuda_run(); OZG_E_UNSUPPORTED for a report
- * while the stream is captured.
+ * repair_limit, which must wait for each product. Errors: as ozg_cuda_run(), but OZG_E_DEVICE once work began.
  */
 ozg_status ozg_cuda_run_batch(const ozg_plan *plan, const ozg_data *data, const ozg_products *all,
                               ozg_report *report, int *done);
+
+/*
+ * ozg_cuda_may_wait() - before a batch with a report, which waits, however it is computed.
+ * OZG_E_UNSUPPORTED: the stream is being captured.
+ */
+ozg_status ozg_cuda_may_wait(ozg_context *ctx);
 
 #endif

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <dlfcn.h>
+#include <fenv.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
@@ -132,12 +133,28 @@ static int operation(char trans, int complex_)
     return trans == 'N' ? 0 : trans == 'C' && complex_ ? 2 : 1;
 }
 
+/* Scalars of single precision, which came from floats: exact, also where the caller flushes to zero. */
+static void floats_of(const ozg_data *d, float alpha[2], float beta[2])
+{
+    fenv_t caller;
+
+    fegetenv(&caller);
+    fesetenv(FE_DFL_ENV);
+    for (int part = 0; part < 2; part++) {
+        alpha[part] = (float)d->alpha[part];
+        beta[part] = (float)d->beta[part];
+    }
+    fesetenv(&caller);
+}
+
 static ozg_status multiply(ozg_context *ctx, const ozg_shape *s, const ozg_data *d)
 {
     const int single = ozg_type_single(s->type), complex_ = ozg_type_complex(s->type);
-    const float alpha[2] = {(float)d->alpha[0], (float)d->alpha[1]}, /* they came from floats: exact */
-        beta[2] = {(float)d->beta[0], (float)d->beta[1]};
-    const int status = cublas.gemm[2 * complex_ + !single](
+    float alpha[2], beta[2];
+    int status;
+
+    floats_of(d, alpha, beta);
+    status = cublas.gemm[2 * complex_ + !single](
         ctx->cuda->native, operation(s->transa, complex_), operation(s->transb, complex_), (int)s->m,
         (int)s->n, (int)s->k, single ? (const void *)alpha : d->alpha, d->a, (int)d->lda, d->b, (int)d->ldb,
         single ? (const void *)beta : d->beta, d->c, (int)d->ldc);

@@ -46,7 +46,6 @@ target_compile_definitions(ozg_fake_cuda INTERFACE "OZG_FAKE_CUDA=\"$<TARGET_FIL
 
 add_library(ozg_fake_cublas SHARED ${CMAKE_CURRENT_LIST_DIR}/../tool/fake_cublas.c)
 set_target_properties(ozg_fake_cublas PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
-target_compile_options(ozg_fake_cublas PRIVATE $<$<C_COMPILER_ID:GNU>:-fcx-limited-range>)
 target_link_libraries(ozg_fake_cublas PRIVATE ${CMAKE_DL_LIBS})
 target_compile_definitions(ozg_fake_cuda INTERFACE "OZG_FAKE_CUBLAS=\"$<TARGET_FILE:ozg_fake_cublas>\"")
 add_dependencies(ozg_fake_cuda ozg_fake_cublas)

@@ -157,6 +157,9 @@ static void batch_graph(void **state)
         allocations = fake_calls("cuMemAlloc_v2") + fake_calls("cuMemAllocHost_v2");
         fake_capture_begin();
         assert_int_equal(call_batch(ctx, &z, &d, 9, &report), OZG_E_UNSUPPORTED);
+        z.like.alpha[0] = 0; /* one by one */
+        assert_int_equal(call_batch(ctx, &z, &d, 9, &report), OZG_E_UNSUPPORTED);
+        z.like.alpha[0] = 1.5;
         assert_int_equal(launches(), before);
         assert_int_equal(call_batch(ctx, &z, &d, 9, NULL), OZG_OK);
         fake_capture_end();

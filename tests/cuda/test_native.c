@@ -392,11 +392,32 @@ static void failures(void **state)
     drop(&t);
 }
 
+/* C of the products before a failure is written. */
+static void failures_in_a_batch(void **state)
+{
+    ozg_context *ctx = open_automatic();
+    trial t = make('d', 'N', 'N', 4, 4, 4, 0), u = make('d', 'N', 'N', 4, 4, 4, 0);
+    const struct gemm *g = &t.device, *h = &u.device;
+    const double *const a[2] = {g->a, h->a}, *const b[2] = {g->b, h->b};
+    double *const c[2] = {g->c, h->c};
+
+    (void)state;
+    for (int nth = 1; nth <= 2; nth++) {
+        fail_cublas(nth, 3, 0);
+        assert_int_equal(ozg_dgemm_batch(ctx, 'N', 'N', 4, 4, 4, 3, a, g->lda, b, h->ldb, 0, c, g->ldc, 2,
+                                         ozg_native(), NULL),
+                         nth == 1 ? OZG_E_NOMEM : OZG_E_DEVICE);
+    }
+    ozg_destroy(ctx);
+    drop(&t);
+    drop(&u);
+}
+
 static const struct CMUnitTest tests[] = {
     TEST(measured),    TEST(other_devices),     TEST(refused),
     TEST(no_cublas),   TEST(incomplete_cublas), TEST(broken_cublas),
     TEST(native),      TEST(emulated),          TEST(emulated_where_faster),
-    TEST(other_calls), TEST(failures)};
+    TEST(other_calls), TEST(failures),          TEST(failures_in_a_batch)};
 
 int main(int argc, char **argv)
 {

@@ -27,7 +27,7 @@ make_folder() { # NAME CUBLAS-FLAGS NVML-FLAGS; "-": no NVML
 compile() {
     local source=$1 output=$2
     shift 2
-    "${OZG_CC:-cc}" -std=c11 -O2 -w -shared -fPIC -fcx-limited-range -DNEED_STREAM "$@" "$source" -o "$output" -ldl
+    "${OZG_CC:-cc}" -std=c11 -O2 -w -shared -fPIC -DNEED_STREAM "$@" "$source" -o "$output" -ldl
 }
 make_folder all "" ""
 make_folder old "-DNO_EMULATION -DNO_INT8 -DNO_LONG" -DNO_FIND

@@ -152,8 +152,8 @@ OZG_DEVICE void load_half(chooser *z, int half, int group, int lines, int64_t p0
         const tile_place t = place_of(along, complex_, q);
         const int64_t line = z->line[half * LINES + t.slot];
         const int p = t.component >> complex_;
-        const int64_t at =
-            ((line * v->line_stride + (p0 + p) * v->step) << complex_) + (t.component & complex_);
+        const uint64_t element = (uint64_t)(line * v->line_stride + (p0 + p) * v->step); /* line may be -1 */
+        const int64_t at = (int64_t)(element << complex_) + (t.component & complex_);
         uint64_t *to = &z->tile[t.component * PITCH + half * LINES + t.slot];
 
         if (line < 0 || p >= count || (unsigned)(t.slot - group * lines) >= (unsigned)lines)

@@ -19,19 +19,21 @@
  *   fork       a child may go on using the library, its parent's contexts included. Where the parent had
  *              several threads, the child computes with one (same bits).
  *              CUDA does not work in the child of a process that used it: OZG_E_DEVICE.
- *   CUDA       needs NVIDIA's driver at run time and no other library (OZG_AUTOMATIC: cuBLAS), and a device of
+ *   CUDA       needs NVIDIA's driver at run time and no other library (OZG_AUTOMATIC: cuBLAS), and a device
+ *   of
  *              compute capability 8.0 or later. Matrices of the host (device_pointers = 0): as on the CPU,
- *              calls return when C is there. Matrices on the device (1): calls check their arguments, enqueue their work on the
- *              context's stream and return; the matrices must stay until it is done, and reports are
- *              filled by ozg_report_wait(). Scalars, reports and everything else are the host's. Calls of one
- *              context follow one another on its stream; different contexts, on any streams and devices, may
- *              work at the same time. The caller's current CUDA context is not changed. The library uses the
- *              primary context of the device, as the CUDA runtime does, and keeps it until the process ends:
- *              cudaDeviceReset() ends the use of the library in this process. The stream must outlive the
- *              context. A captured graph uses the context's memory (with ozg_plan_run(): the caller's `work`,
- *              and the context's for a report) and that of its prepared operands: as long as it lives, these
- *              stay, and nothing on the context needs more workspace: no larger product or batch, and no bound, monitor
- *              or new operand of more. The bits are those of the CPU.
+ *              calls return when C is there. Matrices on the device (1): calls check their arguments,
+ *              enqueue their work on the context's stream and return; the matrices must stay until it is
+ *              done, and reports are filled by ozg_report_wait(). Scalars, reports and everything else are
+ *              the host's. Calls of one context follow one another on its stream; different contexts, on any
+ *              streams and devices, may work at the same time. The caller's current CUDA context is not
+ *              changed. The library uses the primary context of the device, as the CUDA runtime does, and
+ *              keeps it until the process ends: cudaDeviceReset() ends the use of the library in this
+ *              process. The stream must outlive the context. A captured graph uses the context's memory
+ *              (with ozg_plan_run(): the caller's `work`, and the context's for a report) and that of its
+ *              prepared operands: as long as it lives, these stay, and nothing on the context needs more
+ *              workspace: no larger product or batch, and no bound, monitor or new operand of more. The bits
+ *              are those of the CPU.
  *   Floating-point environment  the caller's rounding mode and flush-to-zero setting have no influence and
  *              are not changed.
  *
@@ -88,8 +90,8 @@ typedef enum ozg_backend_kind {
  * ozg_native() holds for them, and their bits may change with the version of cuBLAS and the device. The same
  * shape and kernel are always treated alike on one device (but leading dimensions of 2^31 and more are
  * emulated). Variables by which cuBLAS is told to emulate count for it, and its workspace is its own. Their
- * reports say emulated = 0, a reason, kernel "cublas", bound = infinity, and no times. All other accuracies, a number of moduli (ozg_with_moduli()) and prepared
- * operands are emulated as under OZG_EMULATE.
+ * reports say emulated = 0, a reason, kernel "cublas", bound = infinity, and no times. All other accuracies,
+ * a number of moduli (ozg_with_moduli()) and prepared operands are emulated as under OZG_EMULATE.
  */
 typedef enum ozg_policy {
     OZG_EMULATE = 0,   /* emulate or fail */
@@ -442,12 +444,12 @@ OZG_API ozg_status ozg_monitor_cgemm(ozg_context *ctx, char transa, char transb,
  * NULL.
  *
  * CUDA   x is where the context's matrices are, the operand on the device: an element takes its own size and
- *        1 byte a modulus (complex: about 2.1, by 2M), for native one more (complex: 3), lines of k bytes being
- *        padded to a multiple of 128 and their number to one of 256. Matrices on the device: all is enqueued
- *        on the stream, and later work there may change x; but native and rounded without ozg_with_moduli() wait for the stream, since the size
- *        follows from the number of moduli. Native and rounded need workspace: 0.7 MiB, 8 k bytes and 2 a
- *        line. At most 2^31 lines, and k at most 2^30; not while the stream is being captured
- *        (OZG_E_UNSUPPORTED). Calls with the operand can be captured.
+ *        1 byte a modulus (complex: about 2.1, by 2M), for native one more (complex: 3), lines of k bytes
+ *        being padded to a multiple of 128 and their number to one of 256. Matrices on the device: all is
+ *        enqueued on the stream, and later work there may change x; but native and rounded without
+ *        ozg_with_moduli() wait for the stream, since the size follows from the number of moduli. Native and
+ *        rounded need workspace: 0.7 MiB, 8 k bytes and 2 a line. At most 2^31 lines, and k at most 2^30;
+ *        not while the stream is being captured (OZG_E_UNSUPPORTED). Calls with the operand can be captured.
  *
  * ozg_operand_destroy() - CUDA: may be called while work with it waits on the stream, for which it then
  * waits. While the stream is being captured it does not; the memory is freed later, at the latest with the

@@ -20,8 +20,7 @@
  *              several threads, the child computes with one (same bits).
  *              CUDA does not work in the child of a process that used it: OZG_E_DEVICE.
  *   CUDA       needs NVIDIA's driver at run time and no other library (OZG_AUTOMATIC: cuBLAS), and a device
- *   of
- *              compute capability 8.0 or later. Matrices of the host (device_pointers = 0): as on the CPU,
+ *              of compute capability 8.0 or later. Matrices of the host (device_pointers = 0): as on the CPU,
  *              calls return when C is there. Matrices on the device (1): calls check their arguments,
  *              enqueue their work on the context's stream and return; the matrices must stay until it is
  *              done, and reports are filled by ozg_report_wait(). Scalars, reports and everything else are

@@ -252,6 +252,7 @@ typedef struct ozg_cuda_split_args {
     ozg_cuda_split_side side[2]; /* A, B */
     const struct ozg_cuda_table *tables;
     int32_t ceilings;
+    int32_t fp64; /* floating point of 64 bits is fast on this device: it may be used, for the same bits */
     int32_t blocks_a, blocks_b;
 } ozg_cuda_split_args;
 

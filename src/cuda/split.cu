@@ -8,10 +8,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cuda/batch.cuh"
-#include "cuda/split_quads.cuh"
+#include "cuda/split_fp64.cuh"
+#include "cuda/split_residues.cuh"
 #include "cuda/table.h"
-
-#define ALL_LANES 0xffffffffu
 
 /* What of the line is known before its elements are read. */
 typedef struct split_line {
@@ -80,13 +79,16 @@ OZG_DEVICE split_line find_line(const ozg_cuda_split_args &a, const ozg_cuda_spl
     t.x = (const char *)l.view.x +
           ((stored * l.view.line_stride + a.tile.p0 * v.step) << ((single ? 2 : 3) + complex_));
     t.out = ozg_global(side.planes.base) + at * side.planes.pitch;
-    t.from = OZG_CUDA_UNIT - s.d;
+    t.from = OZG_CUDA_UNIT - (s.d == OZG_D_NONE ? 0 : s.d);
     /* ozg_ceilings() makes 1 of all that is not 0 in lines that take no part */
     t.from_floor = OZG_CUDA_UNIT - bits + (s.e == OZG_E_NONE ? 1 << 20 : s.e);
     if (__all_sync(ALL_LANES, v.shape.along && ((uintptr_t)t.x & 15) == 0))
         t.flags |= SPLIT_VECTORS;
     if (v.shift || __any_sync(ALL_LANES, s.d > ozg_cuda_plain_d(single)))
         t.flags |= SPLIT_RARE;
+    if (a.fp64 && !single && !v.shift &&
+        __all_sync(ALL_LANES, powers_fit(t) || !(t.flags & SPLIT_ACTIVE)))
+        t.flags |= SPLIT_FP64 | (__any_sync(ALL_LANES, t.from > OZG_CUDA_UNIT) ? SPLIT_TINY : 0);
     return s;
 }
 
@@ -158,60 +160,99 @@ OZG_DEVICE void add_norms(const split_work &v, const ozg_cuda_lines &l, const sp
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
-/* store_quads() */
-template <int Q> OZG_DEVICE uint32_t stores_of(const split_work &v, const split_thread &t, uint32_t p)
-{
-    uint32_t mask = 0;
-
-    for (int g = 0; g < Q; g++)
-        mask |= (uint32_t)((t.flags & SPLIT_EXISTS) && p + g * v.shape.gap < v.pitch) << g;
-    if (!v.shape.along)
-        return mask | SPLIT_ACROSS;
-    return mask | (__all_sync(ALL_LANES, v.shape.gap == 128 && mask == (1u << Q) - 1) ? SPLIT_WHOLE : 0);
-}
-
 /* All elements of the warp are there. */
 template <int Q> OZG_DEVICE int all_inside(const split_work &v, const split_thread &t, uint32_t p)
 {
     return __all_sync(ALL_LANES, (t.flags & SPLIT_ACTIVE) && p + (Q - 1) * v.shape.gap + 4 <= v.count);
 }
 
-/* All planes of Q quads, from quad g0 of the thread on. */
-template <int single, int parts, int W, int Q>
-OZG_DEVICE void split_quads(const split_work &v, const split_thread &t, uint32_t p, int g0,
-                            const ozg_cuda_split_modulus *table, split_norms &norms)
+/* All planes of Q quads, from quad g0 of the thread on: x^ in form F, by integers. */
+template <int F, int parts, int Q, typename B>
+OZG_DEVICE void quads_by_words(const B (&x)[4 * Q * parts], const split_work &v, const split_thread &t,
+                               uint32_t p, int g0, const ozg_cuda_split_modulus *table, split_norms &norms)
 {
-    typename split_type<single>::bits x[4 * Q * parts];
+    const int W = split_form<F>::WORDS;
+    const split_stores stores = stores_of<Q>(v, t, p);
     uint32_t w[4 * Q * parts][W];
-    const uint32_t stores = stores_of<Q>(v, t, p);
 
-    load_quads<parts, Q>(x, v, t, p, all_inside<Q>(v, t, p));
     if (W > 2 || (t.flags & SPLIT_RARE))
-        scale_quads<W, parts, Q, 1, 1>(w, x, v, t, p, stores, g0, norms);
+        scale_words<W, parts, Q, 1, 1>(w, x, v, t, p, stores, g0, norms);
     else if (v.measure || v.native)
-        scale_quads<W, parts, Q, 1, 0>(w, x, v, t, p, stores, g0, norms);
+        scale_words<W, parts, Q, 1, 0>(w, x, v, t, p, stores, g0, norms);
     else
-        scale_quads<W, parts, Q, 0, 0>(w, x, v, t, p, stores, g0, norms);
+        scale_words<W, parts, Q, 0, 0>(w, x, v, t, p, stores, g0, norms);
+    store_residues<F, parts, Q>(w, v, t.out + p, stores, table);
+}
+
+/* The same by floating point. */
+template <int F, int parts, int Q>
+OZG_DEVICE void quads_by_limbs(const uint64_t (&x)[4 * Q * parts], const split_work &v, const split_thread &t,
+                               uint32_t p, int g0, const ozg_cuda_split_modulus *table, split_norms &norms)
+{
+    const int L = split_form<F>::WORDS;
+    const split_stores stores = stores_of<Q>(v, t, p);
+    uint32_t w[4 * Q * parts][L];
+
+    if (v.measure || v.native)
+        scale_limbs<L, parts, Q, 1>(w, x, v, t, p, stores, g0, norms);
+    else
+        scale_limbs<L, parts, Q, 0>(w, x, v, t, p, stores, g0, norms);
+    store_residues<F, parts, Q>(w, v, t.out + p, stores, table);
+}
+
+/* The same of form F; of limbs, where those will not do, of as many words. */
+template <int single, int parts, int F, int Q, typename B>
+OZG_DEVICE void split_quads(const B (&x)[4 * Q * parts], const split_work &v, const split_thread &t, uint32_t p,
+                            int g0, const ozg_cuda_split_modulus *table, split_norms &norms)
+{
+    if constexpr (split_form<F>::LIMBS) {
+        if (!(t.flags & SPLIT_TINY) || __all_sync(ALL_LANES, all_normal(x, t)))
+            quads_by_limbs<F, parts, Q>(x, v, t, p, g0, table, norms);
+        else
+            quads_by_words<F - OZG_CUDA_SPLIT_2_LIMBS + OZG_CUDA_SPLIT_2, parts, Q>(x, v, t, p, g0, table,
+                                                                                    norms);
+    } else {
+        quads_by_words<F, parts, Q>(x, v, t, p, g0, table, norms);
+    }
     if (v.places && g0 + Q == 4 / parts) {
         store_places<parts>(v, t, norms.places, p - g0 * v.shape.gap);
         norms.places = 0;
     }
-    store_residues<W, parts, Q>(w, v, t, p, stores, table);
 }
 
-/* `steps` steps of the warp's lines, from element p on. */
-template <int single, int parts, int W>
+/* `steps` steps of the warp's lines, from element p on. Of a step that is whole, numbers come ahead. */
+template <int single, int parts, int F>
 OZG_DEVICE void split_steps(const split_work &v, const ozg_cuda_lines &l, const split_thread &t, uint32_t p,
                             int steps, const ozg_cuda_split_modulus *table)
 {
-    const int quads = 4 / parts, once = W < 6 ? quads : quads / 2;
+    typedef typename split_type<single>::bits B;
+    const int quads = 4 / parts, Q = split_form<F>::WORDS > 2 ? quads / 2 : quads;
+    B *stage = (B *)(table + OZG_NMOD_MAX);
     split_norms n = {0, 0, 0, 0};
+    int staged = all_inside<quads>(v, t, p);
 
+    if (staged)
+        stage_numbers<parts>(stage, v, t, p);
 #pragma unroll 1
     for (; steps > 0; steps--, p += v.shape.step)
 #pragma unroll 1
-        for (int g = 0; g < quads; g += once)
-            split_quads<single, parts, W, once>(v, t, p + g * v.shape.gap, g, table, n);
+        for (int g = 0; g < quads; g += Q) {
+            const uint32_t at = p + g * v.shape.gap;
+            B x[4 * Q * parts];
+
+            if (staged) {
+                ozg_cp_async_wait<0>();
+                take_staged(x, stage, t, 4 * parts * g);
+            } else {
+                load_quads<parts, Q>(x, v, t, at, all_inside<Q>(v, t, at));
+            }
+            if (g + Q == quads) {
+                staged = steps > 1 && all_inside<quads>(v, t, p + v.shape.step);
+                if (staged)
+                    stage_numbers<parts>(stage, v, t, p + v.shape.step);
+            }
+            split_quads<single, parts, F, Q>(x, v, t, at, g, table, n);
+        }
     if (v.measure)
         add_norms(v, l, t, n);
 }
@@ -228,14 +269,27 @@ OZG_DEVICE void split_item(const ozg_cuda_split_args &a, const ozg_cuda_split_si
 
     if (!__any_sync(ALL_LANES, t.flags & SPLIT_EXISTS))
         return;
-    if (single && width <= 30)
-        split_steps<single, parts, 1>(v, l, t, p, steps, table);
-    else if (width <= 62)
-        split_steps<single, parts, 2>(v, l, t, p, steps, table);
-    else if (!single && width <= 94)
-        split_steps<single, parts, 3>(v, l, t, p, steps, table);
-    else
-        split_steps<single, parts, 6>(v, l, t, p, steps, table);
+    if constexpr (single) {
+        if (width <= 30)
+            split_steps<1, parts, OZG_CUDA_SPLIT_1>(v, l, t, p, steps, table);
+        else if (width <= 62)
+            split_steps<1, parts, OZG_CUDA_SPLIT_2>(v, l, t, p, steps, table);
+        else
+            split_steps<1, parts, OZG_CUDA_SPLIT_6>(v, l, t, p, steps, table);
+    } else {
+        const int limbs = t.flags & SPLIT_FP64;
+
+        if (limbs && width <= 56)
+            split_steps<0, parts, OZG_CUDA_SPLIT_2_LIMBS>(v, l, t, p, steps, table);
+        else if (limbs && width <= 82)
+            split_steps<0, parts, OZG_CUDA_SPLIT_3_LIMBS>(v, l, t, p, steps, table);
+        else if (width <= 62)
+            split_steps<0, parts, OZG_CUDA_SPLIT_2>(v, l, t, p, steps, table);
+        else if (width <= 94)
+            split_steps<0, parts, OZG_CUDA_SPLIT_3>(v, l, t, p, steps, table);
+        else
+            split_steps<0, parts, OZG_CUDA_SPLIT_6>(v, l, t, p, steps, table);
+    }
 }
 
 /* ---- ceilings ----------------------------------------------------------------------------------- */
@@ -269,7 +323,21 @@ OZG_DEVICE void ceilings_item(const ozg_cuda_split_args &a, const ozg_cuda_split
 
 /* ---- the kernel --------------------------------------------------------------------------------- */
 
-/* items = 0: nothing. */
+/*
+ * Steps of an item, by a warp: of 1 .. 32 those with which the last block is ready first. What an item costs
+ * beside its steps is about half a step.
+ */
+OZG_DEVICE int32_t chunk_of(const split_work &v)
+{
+    const int64_t chunk = 1 + (threadIdx.x & 31), items = v.shape.groups * ((v.shape.steps + chunk - 1) / chunk);
+    const int64_t rounds = (items + gridDim.x - 1) / gridDim.x;
+    const uint32_t cost = (uint32_t)min(rounds * (2 * chunk + 1), (int64_t)UINT32_MAX),
+                   best = __reduce_min_sync(ALL_LANES, cost);
+
+    return __ffs((int)__ballot_sync(ALL_LANES, cost == best));
+}
+
+/* items = 0: nothing. By a warp, of which all lanes get the same. */
 OZG_DEVICE split_work work_of(const ozg_cuda_split_args &a, int q)
 {
     const ozg_cuda_split_side &side = a.side[q];
@@ -284,9 +352,7 @@ OZG_DEVICE split_work work_of(const ozg_cuda_split_args &a, int q)
         return v;
     v.place0 = (q ? part.j0 : part.i0) + i0;
     v.shape = ozg_cuda_split_shape_of(a.request.complex_, view.step == 1, v.lines, side.planes.pitch);
-    /* eight items of at most eight steps for each block, if there are so many steps */
-    v.chunk =
-        (int32_t)min(max(v.shape.groups * v.shape.steps / (8 * (int64_t)gridDim.x), (int64_t)1), (int64_t)8);
+    v.chunk = chunk_of(v);
     v.items = (int32_t)(v.shape.groups * ((v.shape.steps + v.chunk - 1) / v.chunk));
     v.step = view.step;
     v.plane = side.planes.lines * side.planes.pitch;
@@ -339,8 +405,12 @@ OZG_KERNEL_BATCH(ozg_cuda_split, ozg_cuda_split_args, OZG_CUDA_SPLIT_THREADS, OZ
     const uint32_t *from = (const uint32_t *)constants.split;
     const int nmod = constants.nmod;
 
-    if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
-        work[threadIdx.x / 32] = work_of(a, (int)threadIdx.x / 32);
+    if (threadIdx.x < 64) {
+        const split_work v = work_of(a, (int)threadIdx.x / 32);
+
+        if (threadIdx.x % 32 == 0)
+            work[threadIdx.x / 32] = v;
+    }
     for (int i = (int)threadIdx.x; !a.ceilings && i < nmod * (int)(sizeof *table / 4);
          i += OZG_CUDA_SPLIT_THREADS)
         ((uint32_t *)table)[i] = from[i];

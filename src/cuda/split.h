@@ -17,7 +17,7 @@
 
 #include "cuda/kernels.h"
 
-#define OZG_CUDA_SPLIT_RESIDENT 3 /* blocks on a multiprocessor */
+#define OZG_CUDA_SPLIT_RESIDENT 2 /* blocks on a multiprocessor */
 
 typedef struct ozg_cuda_split_shape {
     int32_t along;

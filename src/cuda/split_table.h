@@ -31,6 +31,10 @@
  * w = Im^ (mod m), and with J = (j 2^32 + y) / m, |y| <= m / 2, the error u z / m above becomes (u z +- w y)
  * / m. |u|, |w| < 2^20 + 2^8, so that |u z +- w y| < 2^29, too, and the rest follows as before.
  *
+ * Where x^ comes from floating point (split_fp64.cuh) it lies in L = 2 or 3 limbs of 26 bits instead, the last one
+ * longer, each in a word of its own and biased by 2^31: X = sum (limb_i + 2^31) 2^(26 i). Then P_b are of 2^(26
+ * i) 256^b, 2^(32 W - 1) above is sum 2^(26 i + 31), and all else is the same.
+ *
  * Tested for all moduli by enumeration: tests/cuda/test_split.c.
  *
  * SPDX-License-Identifier: MIT
@@ -40,20 +44,35 @@
 
 #include <stdint.h>
 
-/* Words of X: 1, 2, 3 or 6. Of width w = d + e (lines.h): |x^| <= 2^w <= 2^(32 W - 2). */
-#define OZG_CUDA_SPLIT_WORDS 6
-#define OZG_CUDA_SPLIT_FORMS 4
+/*
+ * How x^ lies: in 1, 2, 3 or 6 words, or in 2 or 3 limbs. Of width w = d + e (lines.h), |x^| <= 2^w: w <= 32 W
+ * - 2, or w <= 26 L + 4, so that the last limb is at most 2^30.
+ */
+enum {
+    OZG_CUDA_SPLIT_1,
+    OZG_CUDA_SPLIT_2,
+    OZG_CUDA_SPLIT_3,
+    OZG_CUDA_SPLIT_6,
+    OZG_CUDA_SPLIT_2_LIMBS,
+    OZG_CUDA_SPLIT_3_LIMBS,
+    OZG_CUDA_SPLIT_FORMS
+};
+#define OZG_CUDA_SPLIT_WORDS     6
+#define OZG_CUDA_SPLIT_LIMBS     3
+#define OZG_CUDA_SPLIT_LIMB_BITS 26
 
 typedef struct ozg_cuda_split_modulus {
     uint32_t ratio;                        /* R */
     uint32_t times;                        /* T 2^8 */
     uint32_t add;                          /* A */
     uint32_t both;                         /* B */
-    uint32_t offset[OZG_CUDA_SPLIT_FORMS]; /* K for 1, 2, 3 and 6 words */
-    uint32_t power[OZG_CUDA_SPLIT_WORDS];  /* P, four bytes a word */
+    uint32_t offset[OZG_CUDA_SPLIT_FORMS]; /* K */
+    uint32_t power[OZG_CUDA_SPLIT_WORDS];  /* P of words, four bytes each */
+    uint32_t limb[OZG_CUDA_SPLIT_LIMBS];   /* P of limbs */
     uint32_t root;                         /* J; 3M: unused */
-    uint32_t start;                        /* c' for 1, 2, 3 and 6 words, a byte each; 3M: unused */
-} ozg_cuda_split_modulus;                  /* 64 bytes */
+    uint8_t start[8];                      /* c' of each form; 3M: unused */
+    uint32_t unused[2];                    /* a multiple of 16 bytes */
+} ozg_cuda_split_modulus;
 
 /* ozg_cuda_split_modulus_build() - the constants of m, which is 256 or odd and below. j: 2M, else 0. */
 void ozg_cuda_split_modulus_build(ozg_cuda_split_modulus *t, uint32_t m, uint32_t j);

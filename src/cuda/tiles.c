@@ -8,6 +8,7 @@
 #include "cuda/product.h"
 #include "cuda/product_maps.h"
 #include "cuda/reconstruct.h"
+#include "cuda/split.h"
 #include "cuda/table.h"
 
 /* ---- one tile ----------------------------------------------------------------------------------- */
@@ -27,6 +28,12 @@ static const struct ozg_cuda_table *tables_of(const ozg_cuda_job *job)
     return ozg_cuda_tables_of(job->ctx->cuda->tables, job->request.complex_);
 }
 
+/* Devices that add doubles at half the rate of floats; others at 1/32 or 1/64 of it. */
+static int fast_fp64(int capability)
+{
+    return capability == 80 || capability == 90 || capability == 100;
+}
+
 static void split(const walk *w)
 {
     ozg_cuda_job *job = w->job;
@@ -40,6 +47,7 @@ static void split(const walk *w)
     args.tile = *t;
     args.tables = tables_of(job);
     args.ceilings = w->ceilings;
+    args.fp64 = fast_fp64(job->ctx->cuda->capability);
     args.side[0].lines = job->a;
     args.side[0].planes = job->planes_a;
     args.side[0].measure = w->new_a && !w->ceilings;
@@ -55,7 +63,9 @@ static void split(const walk *w)
     else
         args.side[1].lines.view.x = NULL;
     if (w->split_a || w->split_b)
-        ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_split"), args.blocks_a + args.blocks_b,
+        ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_split"),
+                            (int)ozg_min64(args.blocks_a + args.blocks_b,
+                                           (int64_t)OZG_CUDA_SPLIT_RESIDENT * multiprocessors),
                             OZG_CUDA_SPLIT_THREADS, ozg_cuda_split_shared(), &args);
     ozg_cuda_job_mark(job, OZG_CUDA_SPLIT);
 }
@@ -146,12 +156,6 @@ static int words(const ozg_cuda_job *job, int part)
     const ozg_rns *rns;
 
     return !job->settled || ozg_rns_get(&rns, 1, job->nmod[part]) ? 0 : rns->nword;
-}
-
-/* Devices that add doubles at half the rate of floats; others at 1/32 or 1/64 of it. */
-static int fast_fp64(int capability)
-{
-    return capability == 80 || capability == 90 || capability == 100;
 }
 
 static void reconstruct(const walk *w)

@@ -12,6 +12,7 @@
 #ifndef OZG_TEST_CUDA_EMULATE_H
 #define OZG_TEST_CUDA_EMULATE_H
 
+#include <fenv.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -177,7 +177,7 @@ static inline int __double2loint(double x)
     return (int)(unsigned)(uint64_t)__double_as_longlong(x);
 }
 
-/* ---- floating point: the rounding mode is to the nearest, always ---------------------------------- */
+/* ---- floating point: the rounding mode is to the nearest, always, but for two --------------------- */
 
 static inline float __fadd_rn(float a, float b)
 {
@@ -222,6 +222,28 @@ static inline double __dsqrt_rn(double a)
 static inline double __fma_rn(double a, double b, double c)
 {
     return fma(a, b, c);
+}
+
+/* Compilers do not know the mode: operands and result go through memory. */
+static inline double ozg_emulated_fma(int mode, double a, double b, double c)
+{
+    volatile double x = a, y = b, z = c, result;
+    const int before = fegetround();
+
+    fesetround(mode);
+    result = fma(x, y, z);
+    fesetround(before);
+    return result;
+}
+
+static inline double __fma_ru(double a, double b, double c)
+{
+    return ozg_emulated_fma(FE_UPWARD, a, b, c);
+}
+
+static inline double __fma_rd(double a, double b, double c)
+{
+    return ozg_emulated_fma(FE_DOWNWARD, a, b, c);
 }
 
 /* Conversions to integers saturate; NaN: 0 (32 bits) or 2^63 (64 bits). */

@@ -410,6 +410,7 @@ static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
     make_part(r, &q);
     make_tile(r, &q, chunk);
     q.args.state = &q.state;
+    q.args.fp64 = rng_below(r, 4) > 0;
     for (int side = 0; side < 2; side++)
         q.args.side[side].measure = rng_below(r, 4) > 0;
     if (rng_below(r, 6) == 0)
@@ -467,6 +468,16 @@ static int residue_of(const ozg_cuda_split_modulus *t, uint32_t f)
     return (int)(((f >> 16) * (t->times >> 8) + t->add) >> 16 & 0xff);
 }
 
+/* x^n mod m */
+static uint32_t power_of(uint32_t x, int n, uint32_t m)
+{
+    uint32_t y = 1;
+
+    while (n-- > 0)
+        y = x * y % m;
+    return y;
+}
+
 static void check_modulus(uint32_t m)
 {
     const int h = m == 256 ? 0 : (int)(m - 1) / 2;
@@ -481,22 +492,20 @@ static void check_modulus(uint32_t m)
         r = r + 1 == (int32_t)m ? 0 : r + 1;
     }
     assert_int_equal(t.both, (uint32_t)h * t.ratio + half);
-    for (int form = 0; form < OZG_CUDA_SPLIT_FORMS; form++) { /* offset = c R + half, c = h - 2^(32 W - 1) */
-        const int words[] = {1, 2, 3, 6};
-        uint32_t bias = 1, c;
+    for (int form = 0; form < OZG_CUDA_SPLIT_FORMS; form++) { /* offset = c R + half, c = h - X of x^ = 0 */
+        const int words[] = {1, 2, 3, 6, 2, 3}, limbs = form >= OZG_CUDA_SPLIT_2_LIMBS;
+        uint32_t bias = 0, c;
 
-        for (int i = 0; i < 32 * words[form] - 1; i++)
-            bias = 2 * bias % m;
-        c = ((uint32_t)h + m - bias) % m;
+        for (int i = limbs ? 0 : words[form] - 1; i < words[form]; i++)
+            bias += power_of(2, (limbs ? OZG_CUDA_SPLIT_LIMB_BITS : 32) * i + 31, m);
+        c = ((uint32_t)h + m - bias % m) % m;
         assert_int_equal(t.offset[form], m == 256 ? 0 : c * t.ratio + half);
     }
-    for (int b = 0; b < 4 * OZG_CUDA_SPLIT_WORDS; b++) { /* P = 256^b */
-        uint32_t power = 1;
-
-        for (int i = 0; i < b; i++)
-            power = 256 * power % m;
-        assert_int_equal(((int8_t)(t.power[b / 4] >> 8 * (b % 4)) + (int)m) % (int)m, (int)power);
-    }
+    for (int b = 0; b < 4 * OZG_CUDA_SPLIT_WORDS; b++) /* P = 256^b */
+        assert_int_equal(((int8_t)(t.power[b / 4] >> 8 * (b % 4)) + (int)m) % (int)m, (int)power_of(256, b, m));
+    for (int b = 0; b < 4 * OZG_CUDA_SPLIT_LIMBS; b++) /* 2^(26 i) 256^b */
+        assert_int_equal(((int8_t)(t.limb[b / 4] >> 8 * (b % 4)) + (int)m) % (int)m,
+                         (int)(power_of(2, OZG_CUDA_SPLIT_LIMB_BITS * (b / 4) + 8 * (b % 4), m)));
 }
 
 /* The number of class r mod m nearest to x, on the side of 0. */
@@ -528,15 +537,8 @@ static void check_root(uint32_t modulus)
                 if (residue_of(&t, f) != ((((a + sign * j * b) % m + m) % m - h) & 0xff))
                     fail_msg("modulus %d, root %d: u = %d, w = %d, sign %d", m, j, u, w, sign);
             }
-    for (int form = 0; form < OZG_CUDA_SPLIT_FORMS; form++) {
-        const int words[] = {1, 2, 3, 6};
-        uint32_t bias = 1;
-
-        for (int i = 0; i < 32 * words[form] - 1; i++)
-            bias = 2 * bias % modulus;
-        assert_int_equal(((t.start >> 8 * form & 0xff) + bias) % modulus, 0);
-        assert_true((t.start >> 8 * form & 0xff) < modulus);
-    }
+    for (int form = 0; form < OZG_CUDA_SPLIT_FORMS; form++) /* c' = c - h */
+        assert_int_equal(t.offset[form], ((uint32_t)t.start[form] + (uint32_t)h) % modulus * t.ratio + half);
 }
 
 static void test_constants(void **state)

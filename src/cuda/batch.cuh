@@ -86,8 +86,11 @@ OZG_DEVICE void ozg_cuda_move_both(ozg_cuda_lines &a, ozg_cuda_lines &b, const o
 OZG_DEVICE void ozg_cuda_move_args(ozg_cuda_scale_args &to, const ozg_cuda_scale_args &from)
 {
     ozg_cuda_move_both(to.a, to.b, from.request, ozg_cuda_state_of(from.state, from.request));
-    if (threadIdx.x == 64)
+    if (threadIdx.x == 64) {
         to.state = ozg_cuda_state_of(from.state, from.request);
+        for (int side = 0; side < 2; side++)
+            ozg_cuda_move(to.chunks[side], ozg_cuda_number_of(from.request) * from.request.batch.known);
+    }
 }
 
 OZG_DEVICE void ozg_cuda_move_args(ozg_cuda_choose_args &to, const ozg_cuda_choose_args &from)

@@ -142,6 +142,14 @@ ozg_status ozg_cuda_launch(ozg_context *ctx, const char *kernel, int blocks, int
 ozg_status ozg_cuda_launch_batch(ozg_context *ctx, const char *kernel, int blocks, int products, int threads,
                                  size_t shared, int cooperative, const void *args);
 
+/* ozg_cuda_fast_fp64() - the device adds doubles at half the rate of floats; others at 1/32 or 1/64 of it. */
+static inline int ozg_cuda_fast_fp64(const ozg_context *ctx)
+{
+    const int capability = ctx->cuda->capability;
+
+    return capability == 80 || capability == 90 || capability == 100;
+}
+
 /* ozg_cuda_resident() - how many blocks of a kernel fit on the whole device at once. */
 ozg_status ozg_cuda_resident(ozg_context *ctx, const char *kernel, int threads, size_t shared, int *blocks);
 

@@ -177,19 +177,32 @@ typedef struct ozg_cuda_matrices_args {
 } ozg_cuda_matrices_args;
 
 /*
- * ozg_cuda_scale - most[i] of all lines of both operands: ozg_scale_ref(). Views without shifts.
- * ozg_cuda_norms - e and special from most, special_rows/columns of the state; if request.measured also sum,
- * squares, top: ozg_norms_ref() without shifts. Both: one-dimensional grids of OZG_CUDA_SCALE_THREADS;
- * ozg_cuda_scale_blocks() says how many for an operand; the first blocks_a are A's.
+ * ozg_cuda_scale - what each item of scale.h has of each of its lines: the largest component and, if
+ * request.measured, norms with the exponent of that. Views without shifts. Item number c of line i is
+ * chunks[side][c count + i], ozg_cuda_chunk_bytes() in all. Any number of blocks of OZG_CUDA_SCALE_THREADS is right;
+ * ozg_cuda_scale_blocks() says how many are good for an operand.
+ * ozg_cuda_norms - from these of all lines of both operands most, ozg_scale_ref(); e and special,
+ * special_rows/columns of the state; if request.measured also sum, squares, top: ozg_norms_ref(). Items whose
+ * exponent is not that of the line are read again: they are few where numbers are of one size. Any number of blocks
+ * of OZG_CUDA_SCALE_THREADS; ozg_cuda_norms_blocks().
  */
 #define OZG_CUDA_SCALE_THREADS 256
+typedef struct ozg_cuda_chunk {
+    uint64_t most;    /* bits of the largest |component|, as a double */
+    uint64_t squares; /* norms of ceil(|x| 2^(nu - e)), e of `most`; not where that is 0, Inf or NaN */
+    uint32_t sum, top;
+} ozg_cuda_chunk;
+
 typedef struct ozg_cuda_scale_args {
     ozg_cuda_state *state;
     ozg_cuda_request request;
     ozg_cuda_lines a, b;
-    int32_t blocks_a, blocks_b;
+    ozg_cuda_chunk *chunks[2];
+    int32_t fp64; /* floating point of 64 bits is fast on this device: it may be used, for the same bits */
 } ozg_cuda_scale_args;
 
+int ozg_cuda_norms_blocks(const ozg_cuda_lines *lines, int multiprocessors);
+size_t ozg_cuda_chunk_bytes(char type, char side, char trans, int64_t count, int64_t k);
 int ozg_cuda_scale_blocks(const ozg_cuda_lines *lines, int multiprocessors);
 
 /* ---- choose.cu ---------------------------------------------------------------------------------- */

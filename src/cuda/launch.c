@@ -17,9 +17,21 @@ static int blocks_of(int64_t items, int resident, int multiprocessors)
 
 int ozg_cuda_scale_blocks(const ozg_cuda_lines *lines, int multiprocessors)
 {
-    const ozg_cuda_scale_shape s = ozg_cuda_scale_shape_of(lines, INT32_MAX); /* the smallest items */
+    return blocks_of(ozg_cuda_scale_shape_of(lines).blocks, OZG_CUDA_SCALE_RESIDENT, multiprocessors);
+}
 
-    return blocks_of(s.blocks, OZG_CUDA_SCALE_RESIDENT, multiprocessors);
+int ozg_cuda_norms_blocks(const ozg_cuda_lines *lines, int multiprocessors)
+{
+    return blocks_of((lines->count + OZG_CUDA_NORMS_LINES - 1) / OZG_CUDA_NORMS_LINES,
+                     OZG_CUDA_SCALE_RESIDENT, multiprocessors);
+}
+
+/* Lines that are columns in memory have steps of 1; the others may, and are then cut into fewer chunks. */
+size_t ozg_cuda_chunk_bytes(char type, char side, char trans, int64_t count, int64_t k)
+{
+    const int64_t chunk = ozg_cuda_scale_chunk((side == 'A') != (trans == 'N'), ozg_type_size(type));
+
+    return (size_t)((k + chunk - 1) / chunk * count) * sizeof(ozg_cuda_chunk);
 }
 
 int ozg_cuda_split_blocks(const ozg_cuda_lines *lines, int64_t count, int64_t elements, int multiprocessors)

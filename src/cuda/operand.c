@@ -57,6 +57,7 @@ static ozg_status allocate_lines(ozg_operand *op, char trans)
     const size_t state = take(&at, sizeof(ozg_cuda_state)), line = take(&at, ozg_cuda_line_bytes(op->count)),
                  sums = take(&at, ozg_cuda_sum_bytes(op->count, 0)), special = take(&at, (size_t)op->count),
                  places = take(&at, 8 * (size_t)(op->count * words)),
+                 chunks = take(&at, ozg_cuda_chunk_bytes(op->type, op->side, trans, op->count, op->k)),
                  copy = take(&at, (size_t)(ld * columns * ozg_type_size(op->type)));
     const ozg_status status = allocate(op->ctx, &own->memory, at);
     unsigned char *base = (unsigned char *)(uintptr_t)own->memory;
@@ -67,6 +68,7 @@ static ozg_status allocate_lines(ozg_operand *op, char trans)
     view = ozg_view_of(op->type, op->side, trans, base + copy, ld, op->count, op->k);
     own->state = (ozg_cuda_state *)(void *)(base + state);
     own->lines = ozg_cuda_lines_of(&view, op->count, op->k, 0, base + line, base + sums);
+    own->chunks = (ozg_cuda_chunk *)(void *)(base + chunks);
     own->lines.special = base + special;
     own->lines.words = words;
     own->lines.places = words ? (uint64_t *)(void *)(base + places) : NULL;

@@ -18,6 +18,7 @@
 typedef struct ozg_cuda_operand {
     CUdeviceptr memory, split; /* of state, lines and copy; of the planes */
     ozg_cuda_state *state;
+    ozg_cuda_chunk *chunks; /* of scale */
     ozg_cuda_lines lines;
     ozg_cuda_planes planes;
     struct ozg_cuda_operand *next; /* of those that wait for their release */

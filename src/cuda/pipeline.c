@@ -6,6 +6,7 @@
 #include "cuda/fixup.h"
 #include "cuda/pipeline.h"
 #include "cuda/product_maps.h"
+#include "cuda/scale.h"
 
 /*
  * Products of two INT8 numbers a nanosecond, in the unit of decide.h: an H200 makes 700000, and repairs an
@@ -139,6 +140,8 @@ static void open_job(ozg_cuda_job *job, const ozg_plan *plan, const ozg_data *da
     job->base = job->tiles = (unsigned char *)ozg_round_up((size_t)work, 256);
     job->request = request_of(plan, report);
     job->state = (ozg_cuda_state *)(void *)(job->base + job->places.state);
+    for (int side = 0; side < 2; side++)
+        job->chunks[side] = (ozg_cuda_chunk *)(void *)(job->base + job->places.chunks[side]);
     job->operand[0] = data->pa ? data->pa->cuda : NULL;
     job->operand[1] = data->pb ? data->pb->cuda : NULL;
     job->a = data->pa ? data->pa->cuda->lines : ozg_cuda_lines_at(plan, &job->places, job->base, 0, &a);
@@ -244,8 +247,9 @@ void ozg_cuda_job_matrices(ozg_cuda_job *job, const ozg_data *data, const ozg_pr
 /* Scales lines a and b, of which either may be none. */
 static void scale(ozg_cuda_job *job, const ozg_cuda_lines *a, const ozg_cuda_lines *b)
 {
-    const int multiprocessors = ozg_cuda_job_share(job);
+    const int share = ozg_cuda_job_share(job);
     ozg_cuda_scale_args args;
+    int blocks;
 
     memset(&args, 0, sizeof args);
     args.state = job->state;
@@ -253,12 +257,19 @@ static void scale(ozg_cuda_job *job, const ozg_cuda_lines *a, const ozg_cuda_lin
     args.a = *a;
     args.b = *b;
     args.a.view.shift = args.b.view.shift = NULL;
-    args.blocks_a = a->count ? ozg_cuda_scale_blocks(a, multiprocessors) : 0;
-    args.blocks_b = b->count ? ozg_cuda_scale_blocks(b, multiprocessors) : 0;
-    for (int norms = 0; norms < 2; norms++)
-        ozg_cuda_job_launch(
-            job, norms ? OZG_CUDA_KERNEL(job, "ozg_cuda_norms") : OZG_CUDA_KERNEL(job, "ozg_cuda_scale"),
-            args.blocks_a + args.blocks_b, OZG_CUDA_SCALE_THREADS, 0, &args);
+    args.chunks[0] = job->chunks[0];
+    args.chunks[1] = job->chunks[1];
+    args.fp64 = ozg_cuda_fast_fp64(job->ctx);
+    if (a->count == 0 && b->count == 0)
+        return;
+    blocks =
+        (a->count ? ozg_cuda_scale_blocks(a, share) : 0) + (b->count ? ozg_cuda_scale_blocks(b, share) : 0);
+    ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_scale"),
+                        (int)ozg_min64(blocks, (int64_t)OZG_CUDA_SCALE_RESIDENT * share),
+                        OZG_CUDA_SCALE_THREADS, 0, &args);
+    ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_norms"),
+                        ozg_cuda_norms_blocks(a, share) + ozg_cuda_norms_blocks(b, share),
+                        OZG_CUDA_SCALE_THREADS, 0, &args);
 }
 
 /* Lines [first, first + count), as an operand of their own. */
@@ -409,6 +420,7 @@ void ozg_cuda_job_open_operand(ozg_cuda_job *job, const ozg_operand *op)
     job->plan.nmod = op->nmod;
     job->plan.width = op->width;
     job->base = (unsigned char *)own->lines.most;
+    job->chunks[0] = job->chunks[1] = own->chunks;
     job->places.zero_bytes = ozg_cuda_sum_bytes(op->count, 0);
     job->request = request_of(&job->plan, 1);
     job->state = own->state;

@@ -43,6 +43,7 @@ typedef struct ozg_cuda_job {
     int products;         /* of a batch, for which each launch is; 0: a single product */
     ozg_cuda_request request;
     ozg_cuda_state *state;
+    ozg_cuda_chunk *chunks[2]; /* of scale */
     ozg_cuda_lines a, b;
     ozg_cuda_planes planes_a, planes_b; /* of a tile; prepared: of the whole operand */
     const ozg_cuda_operand *operand[2]; /* A, B: prepared, or NULL */

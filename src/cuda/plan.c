@@ -82,6 +82,10 @@ static void place_lines(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
     l->places = by_data ? (s->k + 63) / 64 : 0;
     for (int side = 0; side < 2; side++) {
         l->special[side] = take(at, (size_t)count[side]);
+        l->chunks[side] =
+            take(at, prepared[side] ? 0
+                                    : ozg_cuda_chunk_bytes(s->type, side ? 'B' : 'A',
+                                                           side ? s->transb : s->transa, count[side], s->k));
         l->place[side] = take(at, prepared[side] ? 0 : 8 * (size_t)(count[side] * l->places));
         l->index[side] = take(at, apart ? 8 * (size_t)count[side] : 0);
         l->shift[side] = take(at, by_data ? 2 * (size_t)s->k : 0);

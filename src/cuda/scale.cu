@@ -1,8 +1,9 @@
 /*
  * scale.cu - the largest |component| of every line, its exponent, and its norms.
  *
- * Each kernel reads the operands once (scale.h), collects in registers, and adds what a block has of a line
- * to that line by atomics.
+ * The norms of a line want its exponent, which only all of the line tells. So each item (scale.h) gets norms with the
+ * exponent of its own largest component, while its elements are in registers. Then the items of a line are joined:
+ * those with the line's exponent as they are, the others once they have been read again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +13,7 @@
 
 #define ALL_LANES 0xffffffffu
 
-enum { WARPS = OZG_CUDA_SCALE_THREADS / 32, MOST_LINES = 128 };
+enum { WARPS = OZG_CUDA_SCALE_THREADS / 32, VECTORS = 8 /* of an item, of a thread */ };
 
 /* What is known of an operand before the call. */
 OZG_DEVICE void adopt(ozg_cuda_state *state, const ozg_cuda_state *prepared)
@@ -56,48 +57,58 @@ OZG_KERNEL(ozg_cuda_matrices, ozg_cuda_matrices_args, OZG_CUDA_MATRICES, 1)
     }
 }
 
-/* ---- what is collected --------------------------------------------------------------------------- */
+/* ---- norms of numbers --------------------------------------------------------------------------- */
 
-/* The largest magnitude, as bits of the type. at_once: vectors that are read at a time. */
-template <typename B> struct scale_most {
-    enum { at_once = 8 };
-    B most;
-};
-
-/* Norms of ceil(|x| 2^(nu - e)): sums of a thread for an item of at most 8192 elements. */
-struct scale_norms {
-    enum { at_once = 4 };
+/* Sums of ceil(|x| 2^(nu - e)), each at most 2^15, over at most 512 numbers. */
+typedef struct scale_norms {
     uint64_t squares;
     uint32_t sum, top;
-};
+} scale_norms;
 
-/* How the numbers of a line are taken. */
-typedef struct scale_line {
-    int32_t from; /* OZG_CUDA_UNIT - nu + e */
-    int32_t rare; /* numbers may be subnormal where that matters */
-} scale_line;
+/* How the numbers of a line are taken: rare: any; plain: where subnormal ones do not matter; by floating point. */
+enum { SCALE_RARE, SCALE_PLAIN, SCALE_FP64 };
 
-template <int rare, typename B> OZG_DEVICE void take(scale_most<B> &to, B bits, const scale_line &)
+/* e of the largest magnitude. */
+OZG_DEVICE int32_t exponent_of(uint64_t most)
 {
-    to.most = max(to.most, (B)(bits & ~(B)0 >> 1));
+    return most == 0 || ozg_is_special(most) ? OZG_E_NONE : ozg_exponent(most);
 }
 
-template <int rare, typename B> OZG_DEVICE void take(scale_norms &to, B bits, const scale_line &line)
+/* Subnormal numbers and powers of two that are no doubles are rare. */
+OZG_DEVICE int how_of(int32_t e, int single, int fp64)
+{
+    return e < (single ? -125 : -1000) ? SCALE_RARE : fp64 && !single ? SCALE_FP64 : SCALE_PLAIN;
+}
+
+template <int how> OZG_DEVICE uint32_t ceiling_of(uint32_t bits, int32_t from)
 {
     ozg_cuda_number n = ozg_cuda_number_of(bits);
-    uint32_t y;
 
-    if (rare)
+    if (how == SCALE_RARE)
         ozg_cuda_normalize(n);
-    y = ozg_cuda_ceiling(n, line.from);
+    return ozg_cuda_ceiling(n, from);
+}
+
+/* By floating point: RU(|x| 2^(nu - e) + 2^52) has no digits behind the point, so its low word is the ceiling. */
+template <int how> OZG_DEVICE uint32_t ceiling_of(uint64_t bits, int32_t from)
+{
+    if (how == SCALE_FP64) {
+        const double power = __hiloint2double((OZG_CUDA_UNIT - from + 1023) << 20, 0);
+
+        return (uint32_t)__double2loint(__fma_ru(fabs(__longlong_as_double((long long)bits)), power, 0x1p52));
+    }
+    ozg_cuda_number n = ozg_cuda_number_of(bits);
+
+    if (how == SCALE_RARE)
+        ozg_cuda_normalize(n);
+    return ozg_cuda_ceiling(n, from);
+}
+
+OZG_DEVICE void add(scale_norms &to, uint32_t y)
+{
     to.sum += y;
     to.squares += (uint64_t)y * y;
     to.top = max(to.top, y);
-}
-
-template <typename B> OZG_DEVICE void join(scale_most<B> &to, const scale_most<B> &x)
-{
-    to.most = max(to.most, x.most);
 }
 
 OZG_DEVICE void join(scale_norms &to, const scale_norms &x)
@@ -107,63 +118,64 @@ OZG_DEVICE void join(scale_norms &to, const scale_norms &x)
     to.top = max(to.top, x.top);
 }
 
-template <typename B> OZG_DEVICE scale_most<B> shuffled(const scale_most<B> &x, int by)
+/* Numbers of one line, of exponent e, not OZG_E_NONE. */
+template <int how, int N, typename B>
+OZG_DEVICE void add_all(scale_norms &to, const B (&x)[N], int nu, int32_t e)
 {
-    return {__shfl_xor_sync(ALL_LANES, x.most, by)};
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        add(to, ceiling_of<how>(x[i], OZG_CUDA_UNIT - nu + e));
 }
 
-OZG_DEVICE scale_norms shuffled(const scale_norms &x, int by)
+template <int N, typename B>
+OZG_DEVICE void add_numbers(scale_norms &to, const B (&x)[N], int nu, int32_t e, int fp64)
 {
-    return {__shfl_xor_sync(ALL_LANES, x.squares, by), __shfl_xor_sync(ALL_LANES, x.sum, by),
-            __shfl_xor_sync(ALL_LANES, x.top, by)};
-}
-
-OZG_DEVICE void deliver(const ozg_cuda_lines &l, int64_t line, const scale_most<uint64_t> &x)
-{
-    if (x.most)
-        atomicMax((unsigned long long *)&l.most[line], (unsigned long long)x.most);
-}
-
-OZG_DEVICE void deliver(const ozg_cuda_lines &l, int64_t line, const scale_most<uint32_t> &x)
-{
-    if (x.most) /* floats order like the doubles of the same value */
-        atomicMax((unsigned long long *)&l.most[line], (unsigned long long)ozg_f64_of_f32(x.most));
-}
-
-/* e of a line whose largest magnitude is known. */
-OZG_DEVICE int32_t exponent_of(uint64_t most)
-{
-    return most == 0 || ozg_is_special(most) ? OZG_E_NONE : ozg_exponent(most);
-}
-
-OZG_DEVICE void deliver(const ozg_cuda_lines &l, int64_t line, const scale_norms &x)
-{
-    if (!x.sum || exponent_of(l.most[line]) == OZG_E_NONE)
-        return;
-    atomicAdd((unsigned long long *)&l.sum[line], (unsigned long long)x.sum);
-    atomicAdd((unsigned long long *)&l.squares[line], (unsigned long long)x.squares);
-    atomicMax(&l.top[line], x.top);
-}
-
-template <typename B>
-OZG_DEVICE scale_line line_of(const ozg_cuda_lines &, int64_t, int, const scale_most<B> &)
-{
-    return {0, 0};
-}
-
-OZG_DEVICE scale_line line_of(const ozg_cuda_lines &l, int64_t line, int nu, const scale_norms &)
-{
-    const int32_t e = line < l.count ? exponent_of(l.most[line]) : OZG_E_NONE;
+    const int how = how_of(e, sizeof(B) == 4, fp64);
 
     if (e == OZG_E_NONE)
-        return {OZG_CUDA_UNIT + (1 << 20), 0}; /* nothing of it is delivered */
-    return {OZG_CUDA_UNIT - nu + e,
-            e < (ozg_type_single(l.view.type) ? -125 : -1021)}; /* the least normal number's */
+        return;
+    if (how == SCALE_FP64)
+        add_all<SCALE_FP64>(to, x, nu, e);
+    else if (how == SCALE_PLAIN)
+        add_all<SCALE_PLAIN>(to, x, nu, e);
+    else
+        add_all<SCALE_RARE>(to, x, nu, e);
+}
+
+OZG_DEVICE uint64_t magnitude(uint64_t bits)
+{
+    return bits & ~OZG_F64_SIGN;
+}
+
+/* As a double: floats order like the doubles of the same value. */
+OZG_DEVICE uint32_t magnitude(uint32_t bits)
+{
+    return bits & 0x7fffffff;
+}
+
+OZG_DEVICE uint64_t as_double(uint64_t bits)
+{
+    return bits;
+}
+
+OZG_DEVICE uint64_t as_double(uint32_t bits)
+{
+    return ozg_f64_of_f32(bits);
+}
+
+template <int N, typename B> OZG_DEVICE B largest(const B (&x)[N])
+{
+    B most = 0;
+
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        most = max(most, magnitude(x[i]));
+    return most;
 }
 
 /* ---- loads -------------------------------------------------------------------------------------- */
 
-template <int N> OZG_DEVICE void load(uint64_t (&x)[N], const uint64_t *from)
+template <int N> OZG_DEVICE void load(uint64_t *x, const uint64_t *from)
 {
     if (N == 1) {
         x[0] = __ldg(from);
@@ -171,11 +183,11 @@ template <int N> OZG_DEVICE void load(uint64_t (&x)[N], const uint64_t *from)
         const ulonglong2 v = __ldg((const ulonglong2 *)from);
 
         x[0] = v.x;
-        x[1 % N] = v.y;
+        x[N - 1] = v.y;
     }
 }
 
-template <int N> OZG_DEVICE void load(uint32_t (&x)[N], const uint32_t *from)
+template <int N> OZG_DEVICE void load(uint32_t *x, const uint32_t *from)
 {
     if (N == 1) {
         x[0] = __ldg(from);
@@ -183,123 +195,154 @@ template <int N> OZG_DEVICE void load(uint32_t (&x)[N], const uint32_t *from)
         const uint4 v = __ldg((const uint4 *)from);
 
         x[0] = v.x;
-        x[1 % N] = v.y;
-        x[2 % N] = v.z;
-        x[3 % N] = v.w;
+        x[N > 1 ? 1 : 0] = v.y;
+        x[N > 1 ? 2 : 0] = v.z;
+        x[N - 1] = v.w;
     }
-}
-
-/*
- * `count` vectors of N components, `stride` components from one to the next. Component j belongs to set j /
- * per of L.
- */
-template <int N, int per, int L, int rare, int at_once, typename B, typename T>
-OZG_DEVICE void walk_all(T (&to)[L], const B *&from, int64_t &count, int64_t stride,
-                         const scale_line (&line)[L])
-{
-#pragma unroll 1
-    for (; count >= at_once; count -= at_once) {
-        B x[at_once][N];
-
-#pragma unroll
-        for (int u = 0; u < at_once; u++, from += stride)
-            load<N>(x[u], from);
-#pragma unroll
-        for (int u = 0; u < at_once; u++)
-            for (int j = 0; j < N; j++)
-                take<rare>(to[j / per], x[u][j], line[j / per]);
-    }
-}
-
-template <int N, int per, int L, typename B, typename T>
-OZG_DEVICE void walk(T (&to)[L], const B *from, int64_t count, int64_t stride, const scale_line (&line)[L])
-{
-    int rare = 0;
-
-    for (int j = 0; j < L; j++)
-        rare |= line[j].rare;
-    if (!rare)
-        walk_all<N, per, L, 0, T::at_once>(to, from, count, stride, line);
-    walk_all<N, per, L, 1, 1>(to, from, count, stride, line);
 }
 
 /* ---- items -------------------------------------------------------------------------------------- */
 
-/* Part of a line by a warp. */
-template <int parts, int N, typename B, typename T>
-OZG_DEVICE void item_along(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &s, int64_t item, int nu)
-{
-    const int lane = (int)threadIdx.x & 31;
-    const int64_t line = item % s.groups, p = item / s.groups * s.chunk,
-                  count = min(s.chunk, l.k - p) * parts;
-    const B *x = (const B *)l.view.x + (line * l.view.line_stride + p) * parts;
-    const int64_t head = min((int64_t)((-(intptr_t)x & 15) / (intptr_t)sizeof(B)), count),
-                  body = (count - head) / N;
-    const int64_t tail = head + body * N + lane;
-    T t[1] = {};
-    scale_line how[1] = {line_of(l, line, nu, t[0])};
+/* What an item needs of the call. */
+typedef struct scale_call {
+    int32_t nu, fp64, measured;
+} scale_call;
 
-    if (lane < head)
-        take<1>(t[0], __ldg(x + lane), how[0]);
-    if (tail < count)
-        take<1>(t[0], __ldg(x + tail), how[0]);
-    walk<N, N, 1>(t, x + head + lane * N, (body - lane + 31) / 32, 32 * N, how);
-    for (int by = 1; by < 32; by *= 2)
-        join(t[0], shuffled(t[0], by));
-    if (lane == 0)
-        deliver(l, line, t[0]);
+OZG_DEVICE void store_chunk(ozg_cuda_chunk *to, uint64_t most, const scale_norms &n)
+{
+    to->most = most;
+    to->squares = n.squares;
+    to->sum = n.sum;
+    to->top = n.top;
 }
 
-/* Lines side by side by a block. */
-template <int parts, int N, typename B, typename T>
-OZG_DEVICE void item_across(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &s, int64_t item, int nu,
-                            T *shared)
+/* A part of a line by a warp. A line of k elements begins anywhere: what is before and behind its vectors is extra. */
+template <int parts, int N, typename B>
+OZG_DEVICE void item_along(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &s, int64_t item,
+                           const scale_call &call, ozg_cuda_chunk *out)
 {
-    const int per = N < parts ? 1 : parts, L = N / per, lane = (int)threadIdx.x & 31,
-              warp = (int)threadIdx.x / 32;
-    const int64_t group = item % s.groups, p = item / s.groups * s.chunk + warp;
-    const int64_t end = min(item / s.groups * s.chunk + s.chunk, l.k),
-                  count = p < end ? (end - p + WARPS - 1) / WARPS : 0;
-    const int64_t first = (group * 32 + lane) * N, components = l.count * parts, step = l.view.step * parts;
-    const B *x = (const B *)l.view.x + first + p * step;
-    T t[L] = {};
-    scale_line how[L];
+    const int lane = (int)threadIdx.x & 31;
+    const int64_t line = item % s.groups, chunk = item / s.groups;
+    const int64_t count = min(s.chunk, l.k - chunk * s.chunk) * parts;
+    const B *from = (const B *)l.view.x + (line * l.view.line_stride + chunk * s.chunk) * parts;
+    const int64_t head = min((int64_t)((-(intptr_t)from & 15) / (intptr_t)sizeof(B)), count),
+                  body = (count - head) / N, tail = head + body * N + lane;
+    B x[VECTORS * N + 2], most;
+    scale_norms n = {0, 0, 0};
 
-    for (int j = 0; j < L; j++)
-        how[j] = line_of(l, (first + j * per) / parts, nu, t[0]);
-    if (first + N <= components) {
-        walk<N, per, L>(t, x, count, step * WARPS, how);
-    } else {
-        for (int j = 0; j < N && first + j < components; j++) {
-            T one[1] = {};
-            const scale_line line[1] = {line_of(l, (first + j) / parts, nu, one[0])};
+#pragma unroll
+    for (int i = 0; i < VECTORS * N + 2; i++)
+        x[i] = 0;
+#pragma unroll
+    for (int u = 0; u < VECTORS; u++)
+        if (lane + 32 * u < body)
+            load<N>(x + u * N, from + head + (lane + 32 * u) * N);
+    if (lane < head)
+        x[VECTORS * N] = __ldg(from + lane);
+    if (tail < count)
+        x[VECTORS * N + 1] = __ldg(from + tail);
+    most = largest(x);
+    for (int by = 1; by < 32; by *= 2)
+        most = max(most, __shfl_xor_sync(ALL_LANES, most, by));
+    if (call.measured) {
+        add_numbers(n, x, call.nu, exponent_of(as_double(most)), call.fp64);
+        for (int by = 1; by < 32; by *= 2)
+            join(n, {__shfl_xor_sync(ALL_LANES, n.squares, by), __shfl_xor_sync(ALL_LANES, n.sum, by),
+                     __shfl_xor_sync(ALL_LANES, n.top, by)});
+    }
+    if (lane == 0)
+        store_chunk(out + chunk * l.count + line, as_double(most), n);
+}
 
-            walk<1, 1, 1>(one, x + j, count, step * WARPS, line);
-            for (int i = 0; i < L; i++) /* no index that is not known: t stays in registers */
-                if (i == j / per)
-                    join(t[i], one[0]);
+/* What the warps of a block have of the components side by side. */
+template <int N, typename B> union scale_shared {
+    B most[WARPS][32 * N];
+    scale_norms norms[WARPS][32 * N];
+};
+
+/*
+ * Lines side by side by a block. Each thread has N components of VECTORS elements, x[j] those of component j;
+ * `parts` components in turn are of one line, of which N < parts is half.
+ */
+template <int parts, int N, typename B>
+OZG_DEVICE void item_across(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &s, int64_t item,
+                            const scale_call &call, ozg_cuda_chunk *out, scale_shared<4, uint64_t> *memory)
+{
+    scale_shared<N, B> *shared = (scale_shared<N, B> *)memory;
+    const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x / 32;
+    const int64_t group = item % s.groups, chunk = item / s.groups, first = group * 32 * N,
+                  components = l.count * parts - first, step = l.view.step * parts;
+    const B *from = (const B *)l.view.x + first + lane * N;
+    const int64_t p0 = chunk * s.chunk + warp;
+    const int own =
+        (int)min(max(components - lane * N, (int64_t)0), (int64_t)N); /* components of the thread */
+    B x[N][VECTORS];
+
+#pragma unroll
+    for (int u = 0; u < VECTORS; u++) {
+        const int64_t p = p0 + WARPS * u;
+        B v[N];
+
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            v[j] = 0;
+        if (p < l.k && own == N) {
+            load<N>(v, from + p * step);
+        } else if (p < l.k) {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                if (j < own)
+                    v[j] = __ldg(from + p * step + j);
         }
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            x[j][u] = v[j];
     }
     __syncthreads(); /* of the item before: all is read */
-    for (int j = 0; j < L; j++)
-        shared[(warp * 32 + lane) * L + j] = t[j];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        shared->most[warp][lane * N + j] = largest(x[j]);
     __syncthreads();
-    for (int i = (int)threadIdx.x; i < 32 * L; i += OZG_CUDA_SCALE_THREADS) {
-        const int64_t line = (group * 32 * N + i * per) / parts;
-        T sum = shared[i];
+    B most[N];
+    scale_norms n[N];
 
-        for (int w = 1; w < WARPS; w++)
-            join(sum, shared[w * 32 * L + i]);
-        if (line < l.count)
-            deliver(l, line, sum);
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        const int at = (lane * N + j) / parts * parts;
+
+        n[j] = {0, 0, 0};
+        most[j] = 0;
+        for (int w = 0; w < WARPS; w++)
+            for (int part = 0; part < parts; part++)
+                most[j] = max(most[j], shared->most[w][at + part]);
+        if (call.measured)
+            add_numbers(n[j], x[j], call.nu, exponent_of(as_double(most[j])), call.fp64);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        shared->norms[warp][lane * N + j] = n[j];
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        const int at = lane * N + j;
+        scale_norms sum = {0, 0, 0};
+
+        if (warp != j || at % parts || at >= components) /* a warp for each j */
+            continue;
+        for (int w = 0; w < WARPS; w++)
+            for (int part = 0; part < parts; part++)
+                join(sum, shared->norms[w][at + part]);
+        store_chunk(out + chunk * l.count + (first + at) / parts, as_double(most[j]), sum);
     }
 }
 
 /* All items of both operands. */
-template <int parts, int N, typename B, typename T>
-OZG_DEVICE void collect(const ozg_cuda_scale_args &a, const ozg_cuda_scale_shape *shape, T *shared)
+template <int parts, int N, typename B>
+OZG_DEVICE void collect(const ozg_cuda_scale_args &a, const ozg_cuda_scale_shape *shape,
+                        scale_shared<4, uint64_t> *shared)
 {
-    const int nu = ozg_norm_bits(a.request.length);
+    const scale_call call = {ozg_norm_bits(a.request.length), a.fp64, a.request.measured};
 
     for (int64_t i = blockIdx.x; i < shape[0].blocks + shape[1].blocks; i += gridDim.x) {
         const int q = i >= shape[0].blocks;
@@ -308,61 +351,223 @@ OZG_DEVICE void collect(const ozg_cuda_scale_args &a, const ozg_cuda_scale_shape
         const int64_t block = q ? i - shape[0].blocks : i, item = block * WARPS + threadIdx.x / 32;
 
         if (!s.along && s.wide)
-            item_across<parts, N, B>(l, s, block, nu, shared);
+            item_across<parts, N, B>(l, s, block, call, a.chunks[q], shared);
         else if (!s.along)
-            item_across<parts, 1, B>(l, s, block, nu, shared);
-        else if (item < s.items)
-            item_along<parts, N, B, T>(l, s, item, nu);
+            item_across<parts, 1, B>(l, s, block, call, a.chunks[q], shared);
+        else if (item < s.groups * s.chunks)
+            item_along<parts, N, B>(l, s, item, call, a.chunks[q]);
     }
 }
-
-template <typename M, typename N>
-OZG_DEVICE void collect_type(const ozg_cuda_scale_args &a, M *of_single, N *of_double)
-{
-    __shared__ ozg_cuda_scale_shape shape[2];
-
-    if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
-        shape[threadIdx.x / 32] = ozg_cuda_scale_shape_of(threadIdx.x ? &a.b : &a.a, 2 * (int64_t)gridDim.x);
-    __syncthreads();
-    if (a.request.single && a.request.complex_)
-        collect<2, 4, uint32_t>(a, shape, of_single);
-    else if (a.request.single)
-        collect<1, 4, uint32_t>(a, shape, of_single);
-    else if (a.request.complex_)
-        collect<2, 2, uint64_t>(a, shape, of_double);
-    else
-        collect<1, 2, uint64_t>(a, shape, of_double);
-}
-
-/* ---- kernels ------------------------------------------------------------------------------------ */
 
 OZG_KERNEL_BATCH(ozg_cuda_scale, ozg_cuda_scale_args, OZG_CUDA_SCALE_THREADS, OZG_CUDA_SCALE_RESIDENT)
 {
-    __shared__ uint64_t shared[WARPS * MOST_LINES];
+    __shared__ scale_shared<4, uint64_t> shared;
+    __shared__ ozg_cuda_scale_shape shape[2];
 
-    collect_type(a, (scale_most<uint32_t> *)shared, (scale_most<uint64_t> *)shared);
+    if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
+        shape[threadIdx.x / 32] = ozg_cuda_scale_shape_of(threadIdx.x ? &a.b : &a.a);
+    __syncthreads();
+    if (a.request.single && a.request.complex_)
+        collect<2, 4, uint32_t>(a, shape, &shared);
+    else if (a.request.single)
+        collect<1, 4, uint32_t>(a, shape, &shared);
+    else if (a.request.complex_)
+        collect<2, 2, uint64_t>(a, shape, &shared);
+    else
+        collect<1, 2, uint64_t>(a, shape, &shared);
 }
 
-/* e and special of all lines, each by one thread. */
-OZG_DEVICE void store_exponents(const ozg_cuda_lines &l, uint64_t *specials)
-{
-    for (int64_t i = (int64_t)blockIdx.x * OZG_CUDA_SCALE_THREADS + threadIdx.x; i < l.count;
-         i += (int64_t)gridDim.x * OZG_CUDA_SCALE_THREADS) {
-        const uint64_t most = l.most[i];
+/* ---- lines -------------------------------------------------------------------------------------- */
 
-        l.e[i] = exponent_of(most);
-        l.special[i] = (uint8_t)(ozg_is_nan(most) ? OZG_LINE_NAN : ozg_is_special(most) ? OZG_LINE_INF : 0);
-        if (ozg_is_special(most))
-            atomicAdd((unsigned long long *)specials, 1ull);
+/* Norms of a line. */
+typedef struct line_norms {
+    uint64_t sum, squares;
+    uint32_t top;
+} line_norms;
+
+template <typename T> OZG_DEVICE void join(line_norms &to, const T &x)
+{
+    to.sum += x.sum;
+    to.squares += x.squares;
+    to.top = max(to.top, x.top);
+}
+
+/* An operand, as the warps of a block see it: a lane has a line. */
+typedef struct norms_work {
+    const ozg_cuda_lines *l;
+    const ozg_cuda_chunk *chunks;
+    int64_t chunk, count; /* elements of a chunk, chunks of a line */
+    int32_t nu, fp64;
+} norms_work;
+
+/* Elements of a chunk. */
+OZG_DEVICE int64_t elements_of(const norms_work &v, int64_t chunk)
+{
+    return min(v.chunk, v.l->k - chunk * v.chunk);
+}
+
+/* A chunk of a lane's own line again, lines being neighbours in memory. */
+template <int parts, typename B>
+OZG_DEVICE scale_norms again_across(const norms_work &v, int64_t line, int64_t chunk, int32_t e)
+{
+    enum { AT_ONCE = 4 };
+    const int64_t step = v.l->view.step * parts, elements = elements_of(v, chunk);
+    const B *from = (const B *)v.l->view.x + line * v.l->view.line_stride * parts + chunk * v.chunk * step;
+    scale_norms n = {0, 0, 0};
+
+#pragma unroll 1
+    for (int64_t p = 0; p < elements; p += AT_ONCE) {
+        B x[AT_ONCE * parts] = {};
+
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++)
+            for (int part = 0; part < parts; part++)
+                if (p + u < elements)
+                    x[u * parts + part] = __ldg(from + (p + u) * step + part);
+        add_numbers(n, x, v.nu, e, v.fp64);
+    }
+    return n;
+}
+
+/* A chunk of one line again, by all lanes. */
+template <int parts, typename B>
+OZG_DEVICE scale_norms again_along(const norms_work &v, int64_t line, int64_t chunk, int32_t e)
+{
+    enum { AT_ONCE = 8 };
+    const int64_t numbers = elements_of(v, chunk) * parts;
+    const B *from = (const B *)v.l->view.x + (line * v.l->view.line_stride + chunk * v.chunk) * parts;
+    scale_norms n = {0, 0, 0};
+
+#pragma unroll 1
+    for (int64_t at = threadIdx.x & 31; at < numbers; at += 32 * AT_ONCE) {
+        B x[AT_ONCE] = {};
+
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++)
+            if (at + 32 * u < numbers)
+                x[u] = __ldg(from + at + 32 * u);
+        add_numbers(n, x, v.nu, e, v.fp64);
+    }
+    for (int by = 1; by < 32; by *= 2)
+        join(n, {__shfl_xor_sync(ALL_LANES, n.squares, by), __shfl_xor_sync(ALL_LANES, n.sum, by),
+                 __shfl_xor_sync(ALL_LANES, n.top, by)});
+    return n;
+}
+
+/* Every eighth chunk of the lanes' lines, of exponents e. */
+template <int parts, typename B> OZG_DEVICE line_norms norms_of(const norms_work &v, int64_t line, int32_t e)
+{
+    const int exists = e != OZG_E_NONE;
+    line_norms sum = {0, 0, 0};
+
+    for (int64_t c = threadIdx.x / 32; c < v.count; c += WARPS) {
+        const ozg_cuda_chunk chunk = exists ? v.chunks[c * v.l->count + line] : ozg_cuda_chunk{};
+        const int again = exists && chunk.most && exponent_of(chunk.most) != e;
+
+        if (exists && !again)
+            join(sum, chunk);
+        if (v.l->view.step != 1) {
+            if (again)
+                join(sum, again_across<parts, B>(v, line, c, e));
+            continue;
+        }
+        for (uint32_t lanes = __ballot_sync(ALL_LANES, again); lanes; lanes &= lanes - 1) {
+            const int lane = __ffs((int)lanes) - 1;
+            const scale_norms n = again_along<parts, B>(v, __shfl_sync(ALL_LANES, line, lane), c,
+                                                        __shfl_sync(ALL_LANES, e, lane));
+
+            if ((int)(threadIdx.x & 31) == lane)
+                join(sum, n);
+        }
+    }
+    return sum;
+}
+
+/* What the warps of a block have of its lines. */
+typedef struct norms_shared {
+    uint64_t most[WARPS][32];
+    line_norms norms[WARPS][32];
+} norms_shared;
+
+/* The largest component of each lane's line, lines beyond the last: 0. */
+OZG_DEVICE uint64_t most_of(const norms_work &v, int64_t line, norms_shared *shared)
+{
+    const int lane = (int)threadIdx.x & 31;
+    uint64_t most = 0;
+
+    for (int64_t c = threadIdx.x / 32; c < v.count && line < v.l->count; c += WARPS)
+        most = max(most, v.chunks[c * v.l->count + line].most);
+    __syncthreads(); /* of the lines before: all is read */
+    shared->most[threadIdx.x / 32][lane] = most;
+    __syncthreads();
+    for (int w = 0; w < WARPS; w++)
+        most = max(most, shared->most[w][lane]);
+    return most;
+}
+
+OZG_DEVICE void store_line(const ozg_cuda_lines &l, int64_t line, uint64_t most, uint64_t *specials)
+{
+    l.most[line] = most;
+    l.e[line] = exponent_of(most);
+    l.special[line] = (uint8_t)(ozg_is_nan(most) ? OZG_LINE_NAN : ozg_is_special(most) ? OZG_LINE_INF : 0);
+    if (ozg_is_special(most))
+        atomicAdd((unsigned long long *)specials, 1ull);
+}
+
+/* The lines of a block, a lane each. */
+template <int parts, typename B>
+OZG_DEVICE void finish_lines(const ozg_cuda_scale_args &a, const norms_work &v, int64_t block,
+                             uint64_t *specials, norms_shared *shared)
+{
+    const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x / 32;
+    const int64_t line = block * OZG_CUDA_NORMS_LINES + lane;
+    const uint64_t most = most_of(v, line, shared);
+
+    if (warp == 0 && line < v.l->count)
+        store_line(*v.l, line, most, specials);
+    if (!a.request.measured)
+        return;
+    shared->norms[warp][lane] = norms_of<parts, B>(v, line, exponent_of(most));
+    __syncthreads();
+    if (warp == 0 && line < v.l->count) {
+        line_norms sum = shared->norms[0][lane];
+
+        for (int w = 1; w < WARPS; w++)
+            join(sum, shared->norms[w][lane]);
+        v.l->sum[line] = sum.sum;
+        v.l->squares[line] = sum.squares;
+        v.l->top[line] = sum.top;
     }
 }
 
-OZG_KERNEL_BATCH(ozg_cuda_norms, ozg_cuda_scale_args, OZG_CUDA_SCALE_THREADS, OZG_CUDA_NORMS_RESIDENT)
+template <int parts, typename B>
+OZG_DEVICE void finish_all(const ozg_cuda_scale_args &a, norms_shared *shared)
 {
-    __shared__ scale_norms shared[WARPS * MOST_LINES];
+    const int64_t blocks_a = (a.a.count + OZG_CUDA_NORMS_LINES - 1) / OZG_CUDA_NORMS_LINES,
+                  blocks_b = (a.b.count + OZG_CUDA_NORMS_LINES - 1) / OZG_CUDA_NORMS_LINES;
 
-    store_exponents(a.a, &a.state->special_rows);
-    store_exponents(a.b, &a.state->special_columns);
-    if (a.request.measured)
-        collect_type(a, shared, shared);
+    for (int64_t i = blockIdx.x; i < blocks_a + blocks_b; i += gridDim.x) {
+        const int q = i >= blocks_a;
+        const ozg_cuda_lines *l = q ? &a.b : &a.a;
+        const int64_t chunk = ozg_cuda_scale_chunk(l->view.step == 1, ozg_type_size(l->view.type));
+        const norms_work v = {
+            l, a.chunks[q], chunk, (l->k + chunk - 1) / chunk, ozg_norm_bits(a.request.length), a.fp64};
+
+        finish_lines<parts, B>(a, v, q ? i - blocks_a : i,
+                               q ? &a.state->special_columns : &a.state->special_rows, shared);
+    }
+}
+
+OZG_KERNEL_BATCH(ozg_cuda_norms, ozg_cuda_scale_args, OZG_CUDA_SCALE_THREADS, OZG_CUDA_SCALE_RESIDENT)
+{
+    __shared__ norms_shared shared;
+
+    if (a.request.single && a.request.complex_)
+        finish_all<2, uint32_t>(a, &shared);
+    else if (a.request.single)
+        finish_all<1, uint32_t>(a, &shared);
+    else if (a.request.complex_)
+        finish_all<2, uint64_t>(a, &shared);
+    else
+        finish_all<1, uint64_t>(a, &shared);
 }

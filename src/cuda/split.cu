@@ -86,8 +86,7 @@ OZG_DEVICE split_line find_line(const ozg_cuda_split_args &a, const ozg_cuda_spl
         t.flags |= SPLIT_VECTORS;
     if (v.shift || __any_sync(ALL_LANES, s.d > ozg_cuda_plain_d(single)))
         t.flags |= SPLIT_RARE;
-    if (a.fp64 && !single && !v.shift &&
-        __all_sync(ALL_LANES, powers_fit(t) || !(t.flags & SPLIT_ACTIVE)))
+    if (a.fp64 && !single && !v.shift && __all_sync(ALL_LANES, powers_fit(t) || !(t.flags & SPLIT_ACTIVE)))
         t.flags |= SPLIT_FP64 | (__any_sync(ALL_LANES, t.from > OZG_CUDA_UNIT) ? SPLIT_TINY : 0);
     return s;
 }
@@ -202,8 +201,8 @@ OZG_DEVICE void quads_by_limbs(const uint64_t (&x)[4 * Q * parts], const split_w
 
 /* The same of form F; of limbs, where those will not do, of as many words. */
 template <int single, int parts, int F, int Q, typename B>
-OZG_DEVICE void split_quads(const B (&x)[4 * Q * parts], const split_work &v, const split_thread &t, uint32_t p,
-                            int g0, const ozg_cuda_split_modulus *table, split_norms &norms)
+OZG_DEVICE void split_quads(const B (&x)[4 * Q * parts], const split_work &v, const split_thread &t,
+                            uint32_t p, int g0, const ozg_cuda_split_modulus *table, split_norms &norms)
 {
     if constexpr (split_form<F>::LIMBS) {
         if (!(t.flags & SPLIT_TINY) || __all_sync(ALL_LANES, all_normal(x, t)))
@@ -329,7 +328,8 @@ OZG_DEVICE void ceilings_item(const ozg_cuda_split_args &a, const ozg_cuda_split
  */
 OZG_DEVICE int32_t chunk_of(const split_work &v)
 {
-    const int64_t chunk = 1 + (threadIdx.x & 31), items = v.shape.groups * ((v.shape.steps + chunk - 1) / chunk);
+    const int64_t chunk = 1 + (threadIdx.x & 31),
+                  items = v.shape.groups * ((v.shape.steps + chunk - 1) / chunk);
     const int64_t rounds = (items + gridDim.x - 1) / gridDim.x;
     const uint32_t cost = (uint32_t)min(rounds * (2 * chunk + 1), (int64_t)UINT32_MAX),
                    best = __reduce_min_sync(ALL_LANES, cost);

@@ -66,11 +66,12 @@ template <int i> OZG_DEVICE uint32_t take_limb(double &y)
 /* scale_words(), by L limbs. */
 template <int L, int parts, int Q, int full>
 OZG_DEVICE void scale_limbs(uint32_t (&w)[4 * Q * parts][L], const uint64_t (&x)[4 * Q * parts],
-                            const split_work &v, const split_thread &t, uint32_t p, const split_stores &stores, int g0,
-                            split_norms &norms)
+                            const split_work &v, const split_thread &t, uint32_t p,
+                            const split_stores &stores, int g0, split_norms &norms)
 {
     const double power = power_of_two(OZG_CUDA_UNIT - t.from),
-                 floor_power = power_of_two(max(OZG_CUDA_UNIT - t.from_floor, -1022)); /* lines of zeros: any */
+                 floor_power =
+                     power_of_two(max(OZG_CUDA_UNIT - t.from_floor, -1022)); /* lines of zeros: any */
     uint32_t floors[parts][Q];
 
     for (int part = 0; part < parts; part++)

@@ -13,7 +13,9 @@
 template <int F> struct split_form {
     enum {
         LIMBS = F >= OZG_CUDA_SPLIT_2_LIMBS,
-        WORDS = LIMBS ? F - OZG_CUDA_SPLIT_2_LIMBS + 2 : F == OZG_CUDA_SPLIT_6 ? 6 : F + 1
+        WORDS = LIMBS                   ? F - OZG_CUDA_SPLIT_2_LIMBS + 2
+                : F == OZG_CUDA_SPLIT_6 ? 6
+                                        : F + 1
     };
 };
 
@@ -68,8 +70,8 @@ OZG_DEVICE uint32_t residue(uint32_t f, const split_constants &c)
 
 /* The planes of a modulus, of Q quads at `out`: of a real number, or complex by 3M, `component` bytes apart. */
 template <int how, int parts, int Q, int W>
-OZG_DEVICE void store_modulus(const uint32_t (&w)[4 * Q * parts][W], uint8_t *out, int64_t component, int32_t gap,
-                              uint32_t mask, const split_constants &c)
+OZG_DEVICE void store_modulus(const uint32_t (&w)[4 * Q * parts][W], uint8_t *out, int64_t component,
+                              int32_t gap, uint32_t mask, const split_constants &c)
 {
     uint32_t r[parts == 2 ? 3 : 1][Q];
 
@@ -125,8 +127,8 @@ OZG_DEVICE void store_modulus_2m(const uint32_t (&w)[8 * Q][W], uint8_t *out, in
 
 /* All moduli. The constants of a modulus are read during the one before; table has room behind the last. */
 template <int F, int how, int parts, int Q, int W>
-OZG_DEVICE void store_all(const uint32_t (&w)[4 * Q * parts][W], const split_work &v, uint8_t *out, uint32_t mask,
-                          const ozg_cuda_split_modulus *table)
+OZG_DEVICE void store_all(const uint32_t (&w)[4 * Q * parts][W], const split_work &v, uint8_t *out,
+                          uint32_t mask, const ozg_cuda_split_modulus *table)
 {
     const int nmod = v.nmod, three = v.three;
     const int32_t gap = v.shape.gap;

@@ -53,10 +53,11 @@ enum {
 
 /* A thread and its line. */
 typedef struct split_thread {
-    const void *x;            /* its element 0 */
-    uint8_t *out;             /* its byte 0 of plane 0 */
-    uint32_t stored;          /* its number */
-    int32_t from, from_floor; /* OZG_CUDA_UNIT - d, d = 0 where all is 0; OZG_CUDA_UNIT - bits + e of floors or
+    const void *x;   /* its element 0 */
+    uint8_t *out;    /* its byte 0 of plane 0 */
+    uint32_t stored; /* its number */
+    int32_t from,
+        from_floor; /* OZG_CUDA_UNIT - d, d = 0 where all is 0; OZG_CUDA_UNIT - bits + e of floors or
                                  ceilings */
     int32_t flags;
 } split_thread;
@@ -153,7 +154,8 @@ OZG_DEVICE void stage_numbers(B *stage, const split_work &v, const split_thread 
 #pragma unroll
         for (int i = 0; i < SPLIT_STAGED; i++)
             ozg_cp_async<sizeof(B)>(stage + i * OZG_CUDA_SPLIT_THREADS + tid,
-                                    from + (i / (4 * parts) * v.shape.gap + i / parts % 4) * step + i % parts);
+                                    from + (i / (4 * parts) * v.shape.gap + i / parts % 4) * step +
+                                        i % parts);
     }
     ozg_cp_async_commit();
 }
@@ -282,7 +284,8 @@ OZG_DEVICE void store_floors(uint32_t (&floors)[parts][Q], const split_work &v, 
  */
 template <int W, int parts, int Q, int full, int rare, typename B>
 OZG_DEVICE void scale_words(uint32_t (&w)[4 * Q * parts][W], const B (&x)[4 * Q * parts], const split_work &v,
-                            const split_thread &t, uint32_t p, const split_stores &stores, int g0, split_norms &norms)
+                            const split_thread &t, uint32_t p, const split_stores &stores, int g0,
+                            split_norms &norms)
 {
     uint32_t floors[parts][Q];
 

@@ -28,12 +28,6 @@ static const struct ozg_cuda_table *tables_of(const ozg_cuda_job *job)
     return ozg_cuda_tables_of(job->ctx->cuda->tables, job->request.complex_);
 }
 
-/* Devices that add doubles at half the rate of floats; others at 1/32 or 1/64 of it. */
-static int fast_fp64(int capability)
-{
-    return capability == 80 || capability == 90 || capability == 100;
-}
-
 static void split(const walk *w)
 {
     ozg_cuda_job *job = w->job;
@@ -47,7 +41,7 @@ static void split(const walk *w)
     args.tile = *t;
     args.tables = tables_of(job);
     args.ceilings = w->ceilings;
-    args.fp64 = fast_fp64(job->ctx->cuda->capability);
+    args.fp64 = ozg_cuda_fast_fp64(job->ctx);
     args.side[0].lines = job->a;
     args.side[0].planes = job->planes_a;
     args.side[0].measure = w->new_a && !w->ceilings;
@@ -63,10 +57,10 @@ static void split(const walk *w)
     else
         args.side[1].lines.view.x = NULL;
     if (w->split_a || w->split_b)
-        ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_split"),
-                            (int)ozg_min64(args.blocks_a + args.blocks_b,
-                                           (int64_t)OZG_CUDA_SPLIT_RESIDENT * multiprocessors),
-                            OZG_CUDA_SPLIT_THREADS, ozg_cuda_split_shared(), &args);
+        ozg_cuda_job_launch(
+            job, OZG_CUDA_KERNEL(job, "ozg_cuda_split"),
+            (int)ozg_min64(args.blocks_a + args.blocks_b, (int64_t)OZG_CUDA_SPLIT_RESIDENT * multiprocessors),
+            OZG_CUDA_SPLIT_THREADS, ozg_cuda_split_shared(), &args);
     ozg_cuda_job_mark(job, OZG_CUDA_SPLIT);
 }
 
@@ -178,7 +172,7 @@ static void reconstruct(const walk *w)
     args.ldc = job->ldc;
     args.list = job->list;
     args.factor = ozg_native_factor(job->request.k);
-    args.fp64 = fast_fp64(job->ctx->cuda->capability);
+    args.fp64 = ozg_cuda_fast_fp64(job->ctx);
     for (int large = 0; large < 2; large++)
         if (n == 0 || large == (n > 2)) /* the other one returns at once */
             ozg_cuda_job_launch(

@@ -90,6 +90,7 @@ static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
 {
     ozg_cuda_state state;
     ozg_cuda_scale_args args;
+    size_t bytes[2];
 
     memset(&state, 0x5a, sizeof state);
     memset(&args, 0, sizeof args);
@@ -110,17 +111,31 @@ static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
                                       .length = ozg_dot_length(type, k)};
     args.a = operands[0].lines;
     args.b = operands[1].lines;
-    args.blocks_a = ozg_cuda_scale_blocks(&args.a, (int)rng_between(r, 1, 3));
-    args.blocks_b = ozg_cuda_scale_blocks(&args.b, (int)rng_between(r, 1, 3));
-    if (rng_below(r, 8) == 0) { /* one operand only */
-        args.b.count = 0;
-        args.blocks_b = 0;
+    args.fp64 = rng_below(r, 4) > 0;
+    for (int q = 0; q < 2; q++) {
+        const ozg_cuda_lines *l = q ? &args.b : &args.a;
+
+        bytes[q] =
+            ozg_cuda_chunk_bytes(type, q ? 'B' : 'A', (l->view.step == 1) == q ? 'N' : 'T', l->count, k);
+        args.chunks[q] = malloc(bytes[q]); /* the sanitizer's guard behind it */
+        assert_non_null(args.chunks[q]);
+        memset(args.chunks[q], 0x5a, bytes[q]);
     }
+    if (rng_below(r, 8) == 0) /* one operand only */
+        args.b.count = 0;
     ozg_emulated_order((uint32_t)rng_below(r, 100));
-    for (int norms = 0; norms < 2; norms++)
-        assert_int_equal(ozg_emulated_launch(norms ? "ozg_cuda_norms" : "ozg_cuda_scale",
-                                             args.blocks_a + args.blocks_b, OZG_CUDA_SCALE_THREADS, 0, &args),
+    for (int norms = 0; norms < 2; norms++) {
+        const int share = (int)rng_between(r, 1, 3);
+        const int blocks = norms
+                               ? ozg_cuda_norms_blocks(&args.a, share) + ozg_cuda_norms_blocks(&args.b, share)
+                               : ozg_cuda_scale_blocks(&args.a, share);
+
+        assert_int_equal(ozg_emulated_launch(norms ? "ozg_cuda_norms" : "ozg_cuda_scale", blocks,
+                                             OZG_CUDA_SCALE_THREADS, 0, &args),
                          0);
+    }
+    for (int q = 0; q < 2; q++)
+        free(args.chunks[q]);
     assert_int_equal(state.special_rows, check_operand(&operands[0], &args.request));
     if (args.b.count)
         assert_int_equal(state.special_columns, check_operand(&operands[1], &args.request));

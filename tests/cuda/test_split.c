@@ -56,6 +56,25 @@ static void make_even(struct rng *r, operand *o)
                                 same ? 1.5 : x * (1 + 0x1p-30 * (double)rng_below(r, 1 << 20)));
 }
 
+/* Lines from the smallest to large numbers, so that d is negative and x 2^d of the smallest is no double. */
+static void make_far(struct rng *r, operand *o)
+{
+    const ozg_view *v = &o->lines.view;
+    const int parts = 1 + ozg_type_complex(v->type),
+              up = (int)rng_between(r, 60, ozg_type_single(v->type) ? 120 : 1020);
+
+    for (int64_t i = 0; i < o->count; i++)
+        for (int64_t p = 0; p < o->k; p++)
+            for (int part = 0; part < parts; part++) {
+                const double x = rng_below(r, 3) ? 1 : -1,
+                             tiny = ozg_type_single(v->type) ? 0x1p-149 : 0x1p-1074;
+
+                line_set_number(v, parts * (i * v->line_stride + p * v->step) + part,
+                                rng_below(r, 3) ? x * tiny * (double)rng_below(r, 4)
+                                                : x * ldexp(1 + 0x1p-30 * (double)rng_below(r, 1 << 30), up));
+            }
+}
+
 static void find_exponents(operand *o)
 {
     for (int64_t i = 0; i < o->count; i++) {
@@ -81,6 +100,8 @@ static void make_operand(struct rng *r, operand *o, const struct guard *mem, con
     o->lines.view = v;
     if (rng_below(r, 4) == 0)
         make_even(r, o);
+    else if (rng_below(r, 4) == 0)
+        make_far(r, o);
     if (q->state.shifted)
         for (int64_t p = 0; p < k; p++)
             o->shift[p] = (int16_t)rng_between(r, -1100, 1100);
@@ -502,7 +523,8 @@ static void check_modulus(uint32_t m)
         assert_int_equal(t.offset[form], m == 256 ? 0 : c * t.ratio + half);
     }
     for (int b = 0; b < 4 * OZG_CUDA_SPLIT_WORDS; b++) /* P = 256^b */
-        assert_int_equal(((int8_t)(t.power[b / 4] >> 8 * (b % 4)) + (int)m) % (int)m, (int)power_of(256, b, m));
+        assert_int_equal(((int8_t)(t.power[b / 4] >> 8 * (b % 4)) + (int)m) % (int)m,
+                         (int)power_of(256, b, m));
     for (int b = 0; b < 4 * OZG_CUDA_SPLIT_LIMBS; b++) /* 2^(26 i) 256^b */
         assert_int_equal(((int8_t)(t.limb[b / 4] >> 8 * (b % 4)) + (int)m) % (int)m,
                          (int)(power_of(2, OZG_CUDA_SPLIT_LIMB_BITS * (b / 4) + 8 * (b % 4), m)));

@@ -26,7 +26,7 @@ ozg_residuals_fn ozg_residuals_ref, ozg_residuals_avx2, ozg_residuals_avx512;
 ozg_split_fn ozg_split_ref, ozg_split_avx2, ozg_split_avx512;
 ozg_floors_fn ozg_floors_ref, ozg_floors_avx2, ozg_floors_avx512;
 ozg_product_fn ozg_product_ref, ozg_product_16x6x2_avx2, ozg_product_32x12x4_avx512vnni,
-    ozg_product_32x32x64_amxint8;
+    ozg_product_32x32x64_amxint8, ozg_product_16x6x4_neondot, ozg_product_16x6x8_neoni8mm;
 ozg_state_fn ozg_state_amxint8;
 ozg_reduce_fn ozg_reduce_ref, ozg_reduce_avx2, ozg_reduce_avx512;
 ozg_crt_fn ozg_crt_ref, ozg_crt_avx2, ozg_crt_avx512;

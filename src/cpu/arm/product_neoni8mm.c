@@ -58,6 +58,8 @@ __attribute__((target("arch=armv8.2-a+i8mm"))) void ozg_product_16x6x8_neoni8mm(
             sum[0][i] = vmmlaq_s32(sum[0][i], b0, lines);
             sum[1][i] = vmmlaq_s32(sum[1][i], b1, lines);
             sum[2][i] = vmmlaq_s32(sum[2][i], b2, lines);
+            if (i == PAIRS_A / 2 - 1)
+                __asm__ volatile("" ::: "memory"); /* no more loads so far ahead that sums leave registers */
         }
     }
 #pragma GCC unroll 3

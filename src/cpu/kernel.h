@@ -21,7 +21,8 @@ enum {
  * The kernels in arm/ are for little-endian AArch64, and for compilers that take their instructions in
  * functions with a target attribute.
  */
-#if defined(__AARCH64EL__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 10)
+#if defined(__AARCH64EL__) && defined(__ARM_NEON) &&                                                         \
+    (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 11)
 #define OZG_ARM_KERNELS 1
 #else
 #define OZG_ARM_KERNELS 0

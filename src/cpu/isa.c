@@ -58,9 +58,30 @@ unsigned ozg_cpu_isa(void)
     pthread_once(&once, detect);
     return isa;
 }
-#else
+#elif OZG_ARM_KERNELS && defined(__linux__)
+#include <sys/auxv.h>
+
+/* The bits of the kernel's words AT_HWCAP and AT_HWCAP2, which old headers lack. */
+#define HAS_SDOT  (1ul << 20) /* HWCAP_ASIMDDP */
+#define HAS_SMMLA (1ul << 13) /* HWCAP2_I8MM */
+
 unsigned ozg_cpu_isa(void)
 {
-    return 0;
+    return (getauxval(AT_HWCAP) & HAS_SDOT ? OZG_ISA_NEONDOT : 0u) |
+           (getauxval(AT_HWCAP2) & HAS_SMMLA ? OZG_ISA_NEONI8MM : 0u);
+}
+#else
+/* Elsewhere, what the compiler was told that every machine has. */
+unsigned ozg_cpu_isa(void)
+{
+    unsigned isa = 0;
+
+#ifdef __ARM_FEATURE_DOTPROD
+    isa |= OZG_ISA_NEONDOT;
+#endif
+#ifdef __ARM_FEATURE_MATMUL_INT8
+    isa |= OZG_ISA_NEONI8MM;
+#endif
+    return isa;
 }
 #endif

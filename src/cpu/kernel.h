@@ -9,7 +9,24 @@
 #include "backend.h"
 
 /* Instruction sets, as a mask. */
-enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4 };
+enum {
+    OZG_ISA_AVX2 = 1,
+    OZG_ISA_AVX512VNNI = 2,
+    OZG_ISA_AMXINT8 = 4,
+    OZG_ISA_NEONDOT = 8,
+    OZG_ISA_NEONI8MM = 16
+};
+
+/*
+ * The kernels in arm/ are for little-endian AArch64, and for compilers that take their instructions in
+ * functions with a target attribute.
+ */
+#if defined(__AARCH64EL__) && defined(__ARM_NEON) &&                                                         \
+    (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 11)
+#define OZG_ARM_KERNELS 1
+#else
+#define OZG_ARM_KERNELS 0
+#endif
 
 /*
  * ozg_product_fn - acc[j * mr + i] (+)= sum_p a(i, p) b(j, p) over steps * step elements of one micro-panel

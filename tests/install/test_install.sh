@@ -119,7 +119,7 @@ done
 
 part "the core by one plain cc line, without OpenMP"
 cd "$OZG_SOURCE_DIR"
-try "one cc line" "$OZG_CC" -std=c11 -O2 -Iinclude -Isrc src/*.c src/cpu/*.c src/cpu/x86/*.c src/cuda/*.c \
+try "one cc line" "$OZG_CC" -std=c11 -O2 -Iinclude -Isrc src/*.c src/cpu/*.c src/cpu/x86/*.c src/cpu/arm/*.c src/cuda/*.c \
     tests/install/consumer.c -o "$folder/plain" -lm -lpthread -ldl
 try "run" "$folder/plain"
 

@@ -9,7 +9,7 @@
 #include "backend.h"
 
 /* Instruction sets, as a mask. */
-enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4, OZG_ISA_AVXVNNI = 8 };
+enum { OZG_ISA_AVX2 = 1, OZG_ISA_AVX512VNNI = 2, OZG_ISA_AMXINT8 = 4, OZG_ISA_AVXVNNI = 32 };
 
 /*
  * ozg_product_fn - acc[j * mr + i] (+)= sum_p a(i, p) b(j, p) over steps * step elements of one micro-panel

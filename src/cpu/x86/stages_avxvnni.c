@@ -9,7 +9,7 @@
 #include "cpu/x86/vec_avx2.h"
 #include "cpu/x86/vec_avxvnni.h"
 #define STAGE(name) ozg_##name##_avxvnni
-#include "cpu/residues8_tmpl.h"
+#include "cpu/x86/residues8_bytes.h"
 #include "cpu/stages_tmpl.h"
 #include "cpu/bounds_tmpl.h"
 #else

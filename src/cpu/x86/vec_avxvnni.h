@@ -1,6 +1,6 @@
 /*
- * vec_avxvnni.h - what residues8_tmpl.h and stages_tmpl.h need beyond vec_avx2.h where residues have 8 bits:
- * 8 lanes of 32 bits, in order, with the multiply-add of AVX-VNNI. Include after vec_avx2.h, with a TARGET
+ * vec_avxvnni.h - what residues8_bytes.h and stages_tmpl.h need beyond vec_avx2.h where residues have 8 bits:
+ * 8 lanes of 32 bits, in order, with the multiply-adds of AVX-VNNI. Include after vec_avx2.h, with a TARGET
  * that has avxvnni.
  *
  * SPDX-License-Identifier: MIT
@@ -16,25 +16,28 @@ VEC vec vec_mul(vec x, vec y)
     return _mm256_mullo_epi32(x, y);
 }
 
-/* floor(x y / 2^32) */
-VEC vec vec_mul_high(vec x, vec y)
-{
-    const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(x, y), 32);
-    const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32));
-
-    return _mm256_blend_epi32(even, odd, 0xaa);
-}
-
-/* a > b ? x : y, signed */
-VEC vec vec_if_greater(vec a, vec b, vec x, vec y)
-{
-    return _mm256_blendv_epi8(y, x, _mm256_cmpgt_epi32(a, b));
-}
-
 /* acc + the products of the signed 16-bit halves of x and y */
 VEC vec vec_madd(vec acc, vec x, vec y)
 {
     return _mm256_dpwssd_avx_epi32(acc, x, y);
+}
+
+/* acc + the products of the unsigned bytes of x and the signed bytes of y */
+VEC vec vec_dot(vec acc, vec x, vec y)
+{
+    return _mm256_dpbusd_avx_epi32(acc, x, y);
+}
+
+/* -x of signed bytes */
+VEC vec vec_negate_bytes(vec x)
+{
+    return _mm256_sub_epi8(_mm256_setzero_si256(), x);
+}
+
+/* 16 numbers in [0, 2^16) of 32 bits as numbers of 16 bits. */
+VEC __m256i vec_narrow(const vec *x)
+{
+    return _mm256_permute4x64_epi64(_mm256_packus_epi32(x[0], x[1]), 0xd8);
 }
 
 /* Numbers lo + 2^32 hi, in order, to 2 vectors' worth of memory. */

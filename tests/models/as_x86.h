@@ -7,6 +7,8 @@
  */
 #include "models/names.h"
 
+#include <string.h>
+
 #include "cpu/stages.h"
 #include "models/x86.h"
 

@@ -11,22 +11,10 @@
 #include <unistd.h>
 
 #include "../kernels/kernels.h"
+#include "fill.h"
 #include "models/x86.h"
 
 enum { ROUNDS = 20000, TILE_ROUNDS = 2000, LANES = 16, ROOM = 80 };
-
-/* Bytes of any kind: random ones, or extremes of signed and unsigned bytes. */
-static void fill(struct rng *r, void *to, size_t bytes)
-{
-    static const uint8_t extreme[] = {0, 1, 127, 128, 129, 255};
-    const uint64_t kind = rng_below(r, 4);
-    uint8_t *x = to;
-
-    for (size_t i = 0; i < bytes; i++)
-        x[i] = kind == 0   ? extreme[rng_below(r, 6)]
-               : kind == 1 ? extreme[i % 4 == 3 ? rng_below(r, 6) : 2 + rng_below(r, 2)] /* near +-2^31 */
-                           : (uint8_t)rng_next(r);
-}
 
 static void test_by_hand(void **state)
 {

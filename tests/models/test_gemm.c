@@ -17,6 +17,7 @@
 #include "context.h"
 #include "fixture.h"
 #include "models/kernels.h"
+#include "models/x86.h"
 
 enum { ROUNDS = 40 };
 
@@ -64,6 +65,7 @@ static int64_t compare(ozg_context *ref, ozg_context *modelled, char type, int64
     assert_int_equal(gemm_run(ref, &g, expected, acc, NULL), OZG_OK);
     assert_int_equal(gemm_run(modelled, &g, c, acc, &report), OZG_OK);
     assert_string_equal(report.kernel, modelled->kernel->name);
+    assert_false(model_tiles_configured());
     assert_true(gemm_same(&g, c, expected, report.kernel));
     free(expected);
     free(c);

@@ -7,6 +7,7 @@
  */
 #include "../kernels/product.h"
 #include "models/kernels.h"
+#include "models/x86.h"
 
 /* Every kernel of the library is in the list, and is not the library's own. */
 static void test_list(void **state)
@@ -28,9 +29,27 @@ static void test_list(void **state)
     }
 }
 
+/* What state sets up it gives back: nothing stays behind in the thread. */
+static void test_state(void **state)
+{
+    int with_state = 0;
+
+    (void)state;
+    for (int i = 0; modelled_kernel_at(i); i++)
+        if (modelled_kernel_at(i)->state) {
+            with_state++;
+            modelled_kernel_at(i)->state(1);
+            assert_true(model_tiles_configured());
+            modelled_kernel_at(i)->state(0);
+            assert_false(model_tiles_configured());
+        }
+    assert_int_equal(with_state, 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_list), PRODUCT_TESTS};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_list), cmocka_unit_test(test_state),
+                                       PRODUCT_TESTS};
     int failed = product_open(modelled_kernel_at);
 
     if (failed)

@@ -36,6 +36,11 @@ static tile *use(int number)
     return &tiles[number];
 }
 
+int model_tiles_configured(void)
+{
+    return configured;
+}
+
 void model_tilerelease(void)
 {
     configured = 0;

@@ -41,6 +41,7 @@ static inline int32_t model_vpdpbusd(int32_t acc, int32_t u, int32_t s)
  * The tiles of a thread. Where a processor would fault, the program ends with a sentence: tiles without a
  * configuration, a configuration that is not allowed, shapes that do not go together.
  */
+int model_tiles_configured(void);
 void model_ldtilecfg(const void *config);
 void model_tilerelease(void);
 void model_tilezero(int tile);

@@ -147,6 +147,12 @@ static void set_wides(ozg_rns *rns)
     set_wide(rns, rns->wide[rns->nmod], rns->product, 1);
 }
 
+/* The least multiple of m that is no less than x. */
+static uint32_t multiple_from(uint32_t x, uint32_t m)
+{
+    return (x + m - 1) / m * m;
+}
+
 static void set_modulus(ozg_rns *rns, int l, uint32_t m)
 {
     rns->m[l] = m;
@@ -156,6 +162,10 @@ static void set_modulus(ozg_rns *rns, int l, uint32_t m)
         rns->power[l][i] = power_mod(21 * i, m);
     for (int i = 0; i < OZG_SPLIT_PAIRS; i++)
         rns->power_pair[l][i] = symmetric_power(30 * i, m) | symmetric_power(30 * i + 15, m) << 16;
+    for (int i = 0; i < 4 && rns->word == 1; i++)
+        rns->bytes[l] |= (symmetric_power(8 * i, m) & 0xff) << 8 * i;
+    rns->bytes_1[l] = multiple_from(OZG_BYTES_1, m);
+    rns->bytes_2[l] = multiple_from(OZG_BYTES_2, m);
     rns->fold_every[l] = ozg_fold_every(m);
     rns->fold_factor[l] = ozg_fold_factor(m);
     limbs_multiply(rns->product, m);

@@ -20,6 +20,9 @@
 #define OZG_CRT_WORDS   6  /* 64-bit words of c^: floor(344 / 64) + 1 */
 #define OZG_CRT_LIMBS   24 /* its 16-bit limbs */
 
+#define OZG_BYTES_1 (3 * 255 * (1 + 3 * 127))
+#define OZG_BYTES_2 (255 * 85 + 8 * 127)
+
 typedef struct ozg_rns {
     int word; /* bytes of a residue, 1 or 2 */
     int nmod;
@@ -33,6 +36,11 @@ typedef struct ozg_rns {
      * low and high half.
      */
     uint32_t power_pair[OZG_NMOD_MAX][OZG_SPLIT_PAIRS];
+    /*
+     * Word 1, for engines that multiply unsigned by signed bytes: symmetric residues of 1, 2^8, 2^16 and 2^24,
+     * a byte each, and the least multiples of m from OZG_BYTES_1 and OZG_BYTES_2 on (x86/residues8_bytes.h).
+     */
+    uint32_t bytes[OZG_NMOD_MAX], bytes_1[OZG_NMOD_MAX], bytes_2[OZG_NMOD_MAX];
     int nword;                                    /* 64-bit words of c^: floor(log2 M / 64) + 1 */
     int nlimb;                                    /* its 16-bit limbs, 4 nword */
     uint32_t weight[OZG_NMOD_MAX][OZG_CRT_LIMBS]; /* y_l (M/m_l) in 16-bit limbs */

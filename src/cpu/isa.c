@@ -40,11 +40,22 @@ static int amx_int8_usable(void)
 #endif
 }
 
+/* AVX-VNNI, by the processor's own word: compilers know the name for __builtin_cpu_supports() only lately. */
+static int has_avxvnni(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
+           (a >> 4 & 1);
+}
+
 static void detect(void)
 {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
         isa |= OZG_ISA_AVX2;
+    if ((isa & OZG_ISA_AVX2) && has_avxvnni())
+        isa |= OZG_ISA_AVXVNNI;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vnni"))

@@ -14,7 +14,8 @@ enum {
     OZG_ISA_AVX512VNNI = 2,
     OZG_ISA_AMXINT8 = 4,
     OZG_ISA_NEONDOT = 8,
-    OZG_ISA_NEONI8MM = 16
+    OZG_ISA_NEONI8MM = 16,
+    OZG_ISA_AVXVNNI = 32
 };
 
 /*

@@ -8,6 +8,29 @@
 
 enum { LD = 3 * OZG_STRIP, COLUMNS = OZG_NR_MAX + 1, PLANE = LD * COLUMNS };
 
+/* Bytes 0, 127, 128 and 255: what engines that work on bytes add up may be as large as it can. */
+static int32_t extreme_bytes(struct rng *r)
+{
+    static const uint32_t byte[] = {0, 127, 128, 255};
+    uint32_t sum = 0;
+
+    for (int i = 0; i < 4; i++)
+        sum = sum << 8 | byte[rng_below(r, 4)];
+    return (int32_t)sum;
+}
+
+/* Of sum + 2^31 in bytes u_i, each 0 or 255, the one with the largest or smallest sum of u_i (2^(8 i) mod m),
+ * symmetric residues: where engines that multiply bytes have the largest numbers. */
+static int32_t extreme_of_bytes(uint32_t m, int largest)
+{
+    uint32_t sum = 0;
+
+    for (int i = 0; i < 4; i++)
+        if (((UINT32_C(1) << 8 * i) % m <= m / 2) == largest)
+            sum |= UINT32_C(255) << 8 * i;
+    return (int32_t)(sum ^ UINT32_C(0x80000000));
+}
+
 /* 16-bit moduli but 2^16: up to 2^30 in size */
 static int32_t random_sum(struct rng *r, int word, int m)
 {
@@ -15,8 +38,10 @@ static int32_t random_sum(struct rng *r, int word, int m)
         INT32_MIN, INT32_MIN + 1, -65537, -65536, -257,  -256,          -1,       0,
         1,         255,           256,    65535,  65536, INT32_MAX - 1, INT32_MAX};
 
-    const int32_t sum =
-        rng_below(r, 4) ? (int32_t)(rng_next(r) >> 32) : edge[rng_below(r, sizeof edge / sizeof *edge)];
+    const uint64_t kind = rng_below(r, 8);
+    const int32_t sum = kind < 2   ? edge[rng_below(r, sizeof edge / sizeof *edge)]
+                        : kind < 4 ? extreme_bytes(r)
+                                   : (int32_t)(rng_next(r) >> 32);
 
     return word == 1 || m == 65536 ? sum : sum == INT32_MAX ? 1 << 30 : sum / 2;
 }
@@ -46,6 +71,9 @@ static void check(const ozg_kernel *kernel, struct rng *r, const ozg_rns *rns, i
 
     for (int i = 0; i < 3 * OZG_MR_MAX * OZG_NR_MAX; i++)
         sum[i / (OZG_MR_MAX * OZG_NR_MAX)][i % (OZG_MR_MAX * OZG_NR_MAX)] = random_sum(r, word, m);
+    for (int q = 0; q < 3 && word == 1; q++) /* the first two are subtracted where the last is added */
+        for (int i = 0; i < OZG_MR_MAX; i++)
+            sum[q][i] = extreme_of_bytes(rns->m[l], (q == 2) == i % 2);
     for (int i = 0; i < 2 * PLANE; i++)
         set_word(old[i / PLANE], word, i % PLANE,
                  (unsigned)(rng_below(r, 8) ? rng_below(r, (uint64_t)m) : (uint64_t)(m - 1)));

@@ -86,6 +86,24 @@ static void check_power_half(uint32_t half, unsigned long e, uint32_t m)
     assert_int_equal(mpz_fdiv_ui(z, m), (m - 65536 % m) % m);
 }
 
+/* 8-bit residues by bytes: what x86/residues8_bytes.h says of them. */
+static void check_bytes(const ozg_rns *rns, int l)
+{
+    const int m = (int)rns->m[l];
+
+    for (int i = 0; i < 4; i++) {
+        const int c = (int8_t)(uint8_t)(rns->bytes[l] >> 8 * i);
+
+        assert_true(abs(c) <= (i == 1 ? 85 : 127) && 2 * abs(c) <= m);
+        mpz_ui_pow_ui(z, 2, (unsigned long)(8 * i));
+        assert_int_equal(mpz_fdiv_ui(z, (unsigned long)m), (c + m) % m);
+    }
+    assert_in_range(rns->bytes_1[l], OZG_BYTES_1, OZG_BYTES_1 + m - 1);
+    assert_in_range(rns->bytes_2[l], OZG_BYTES_2, OZG_BYTES_2 + m - 1);
+    assert_int_equal(rns->bytes_1[l] % rns->m[l], 0);
+    assert_int_equal(rns->bytes_2[l] % rns->m[l], 0);
+}
+
 static void check_constants(const ozg_rns *rns, int l)
 {
     const uint32_t m = rns->m[l];
@@ -93,6 +111,8 @@ static void check_constants(const ozg_rns *rns, int l)
     mpz_ui_pow_ui(z, 2, 32);
     mpz_fdiv_q_ui(z, z, m);
     assert_int_equal(rns->inv[l], mpz_get_ui(z));
+    if (rns->word == 1)
+        check_bytes(rns, l);
     mpz_set_si(z, -(INT64_C(1) << 31));
     assert_int_equal(rns->offset[l], mpz_fdiv_ui(z, m));
     for (int i = 0; i < OZG_SPLIT_LIMBS; i++) {

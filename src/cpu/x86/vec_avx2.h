@@ -5,7 +5,9 @@
  */
 #include <immintrin.h>
 
-#define TARGET    __attribute__((target("avx2,bmi2")))
+#ifndef TARGET
+#define TARGET __attribute__((target("avx2,bmi2")))
+#endif
 #define VEC       TARGET static inline __attribute__((always_inline))
 #define VEC_LANES 8
 
@@ -73,12 +75,6 @@ VEC vec vec_shift_right_signed(vec x, int n)
     return _mm256_srai_epi32(x, n);
 }
 
-/* acc + the products of the signed 16-bit halves of x and y */
-VEC vec vec_madd(vec acc, vec x, vec y)
-{
-    return _mm256_add_epi32(acc, _mm256_madd_epi16(x, y));
-}
-
 /* The low byte of each lane. */
 VEC void vec_store_low8(void *x, vec v)
 {
@@ -99,36 +95,6 @@ VEC void vec_store_low16(void *x, vec v)
 VEC vec64 vec64_load_i32(const int32_t *x)
 {
     return _mm256_cvtepi32_epi64(_mm_loadu_si128((const __m128i *)x));
-}
-
-/*
- * The low half of each lane: numbers of elements e.., e a multiple of 4. Of each sixteen, first those of
- * even e, then those of odd e.
- */
-VEC void vec64_store_pairs(uint32_t *x, int e, vec64 v)
-{
-    const __m256i order = _mm256_setr_epi32(0, 4, 2, 6, 0, 0, 0, 0);
-    const __m128i pairs = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(v, order));
-
-    x += e / 16 * 16 + e % 16 / 2;
-    _mm_storel_epi64((__m128i *)x, pairs);
-    _mm_storel_epi64((__m128i *)(x + 8), _mm_unpackhi_epi64(pairs, pairs));
-}
-
-/* The low and the high halves of 16 lanes, in the order of vec64_store_pairs(). */
-VEC void vec64_store_both_pairs(uint32_t *low, uint32_t *high, const vec64 *v)
-{
-#define SELECT(a, b, which)                                                                                  \
-    _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which))
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    const __m256i low0 = SELECT(v[0], v[1], 0x88), low1 = SELECT(v[2], v[3], 0x88);
-    const __m256i high0 = SELECT(v[0], v[1], 0xdd), high1 = SELECT(v[2], v[3], 0xdd);
-
-    vec_store(low, _mm256_permutevar8x32_epi32(SELECT(low0, low1, 0x88), order));
-    vec_store(low + 8, _mm256_permutevar8x32_epi32(SELECT(low0, low1, 0xdd), order));
-    vec_store(high, _mm256_permutevar8x32_epi32(SELECT(high0, high1, 0x88), order));
-    vec_store(high + 8, _mm256_permutevar8x32_epi32(SELECT(high0, high1, 0xdd), order));
-#undef SELECT
 }
 
 VEC vec64 vec64_set1(uint64_t x)

@@ -26,9 +26,17 @@
 /* Where the number of moduli follows from the data, tiles are first cut for so many; single: half of them. */
 #define NMOD_USUAL 18
 
-/* Rough nanoseconds of Winograd's sums: for a byte of an operand; for an entry of C, one modulus and chunk. */
-#define QUARTERS_NS 0.1
-#define COMBINE_NS  0.2
+/*
+ * Winograd: its tiles are twice as wide, and it is chosen where an estimate says that at least 3 % are saved.
+ * Roughly, the sums of an element take so much of the time of its split; and nanoseconds of sums for an entry
+ * of C, modulus and chunk of k, and of memory traffic that is not hidden, for a product of residues: measured,
+ * see doc/performance.md.
+ */
+#define WINOGRAD_TILE    2
+#define WINOGRAD_WORTH   0.97
+#define WINOGRAD_SUMS    0.4
+#define WINOGRAD_ENTRY   0.1
+#define WINOGRAD_TRAFFIC 0.00025
 
 /* More lines than any memory holds, and more rows than a tile ever needs: sizes in bytes stay below 2^63. */
 #define LINES_MAX    (INT64_C(1) << 48)
@@ -265,7 +273,8 @@ static int worthwhile_threads(const ozg_plan *plan)
 /* Columns of a tile: a multiple of nr, and enough for a tile of few rows to be worth waking the threads. */
 static int64_t tile_columns(const ozg_plan *plan)
 {
-    const int64_t wanted = plan->rows >= N_TILE ? N_TILE : N_TILE * (N_TILE / plan->rows);
+    const int64_t most = plan->winograd ? WINOGRAD_TILE * N_TILE : N_TILE;
+    const int64_t wanted = plan->rows >= most ? most : most * (most / plan->rows);
 
     return plan->columns < wanted ? plan->columns : ozg_round_up64(wanted, plan->kernel->b.lines);
 }
@@ -326,38 +335,43 @@ static size_t cut(ozg_plan *plan, size_t limit, int winograd)
 }
 
 /*
- * Rough seconds of one thread for what Winograd changes: products, sums of quarters and of products, and
- * splitting again where its tiles are smaller.
+ * Rough nanoseconds of one thread, for one plane, of what Winograd changes: products, sums, and splitting
+ * again for each row of tiles or chunk.
  */
 static double estimate_tiles(const ozg_plan *plan)
 {
-    const ozg_shape *s = &plan->shape;
+    const ozg_kernel *kernel = plan->kernel;
     const ozg_halves half = halves(plan);
-    const double m = (double)plan->rows, n = (double)plan->columns, k = (double)s->k;
-    const double split_a = plan->kt < s->k ? ceil(n / (double)plan->nt) : 1,
-                 split_b = plan->nt < plan->columns || plan->kt < s->k ? ceil(m / (double)plan->mt) : 1;
-    const double elements = (m * split_a + n * split_b) * k;
-    double ns = m * n * k / plan->kernel->rate + elements * plan->kernel->element_ns;
+    const double m = (double)plan->rows, n = (double)plan->columns, k = (double)plan->shape.k;
+    const int chunks = plan->kt < plan->shape.k;
+    const double times_a = chunks ? ceil(n / (double)plan->nt) : 1,
+                 times_b = chunks || plan->nt < plan->columns ? ceil(m / (double)plan->mt) : 1;
+    const double elements = (m * times_a + n * times_b) * k, entries = m * n * ceil(k / (double)plan->kt);
+    const double core =
+        4 * (double)half.rows * (double)half.columns / ((double)plan->mt * (double)plan->nt);
+    const double classical = m * n * k / kernel->rate + elements * kernel->element_ns;
 
-    if (half.rows)
-        ns += elements * QUARTERS_NS * plan->kernel->a.word + m * n * ceil(k / (double)plan->kt) * COMBINE_NS -
-              0.125 * m * n * k / plan->kernel->rate;
-    return 1e-9 * ozg_plan_planes(s->type, s->acc, plan->rns->nmod) * ns;
+    if (half.rows == 0)
+        return classical;
+    return classical + elements * kernel->element_ns * WINOGRAD_SUMS + entries * WINOGRAD_ENTRY +
+           m * n * k * core * (WINOGRAD_TRAFFIC - 0.125 / kernel->rate);
 }
 
-/* Tiles within limit bytes, by Winograd if that is faster. Returns their bytes, as cut(). */
+/* Tiles within limit bytes, by Winograd where that saves time. Returns their bytes, as cut(). */
 static size_t cut_tiles(ozg_plan *plan, size_t limit)
 {
-    const size_t classical = cut(plan, limit, 0);
     ozg_plan other = *plan;
+    const size_t classical = cut(plan, limit, 0);
+    const int always = plan->ctx->winograd > 0;
     size_t bytes;
 
-    if (plan->prepared_a || plan->prepared_b || plan->ctx->winograd < 0)
+    if (plan->prepared_a || plan->prepared_b || plan->ctx->winograd < 0 || classical > limit)
         return classical;
     bytes = cut(&other, limit, 1);
     if (bytes > limit || halves(&other).rows == 0)
         return classical;
-    if (plan->ctx->winograd == 0 && estimate_tiles(&other) > 0.97 * estimate_tiles(plan))
+    if (!always && (other.threads < plan->threads ||
+                    estimate_tiles(&other) > WINOGRAD_WORTH * estimate_tiles(plan)))
         return classical;
     *plan = other;
     return bytes;
@@ -370,11 +384,11 @@ static ozg_status smallest_workspace(const ozg_plan *plan, size_t *bytes)
 
     if (ozg_rns_get(&small.rns, plan->kernel->a.word, OZG_NMOD_MAX))
         return OZG_E_NOMEM;
+    small.winograd = 0;
     small.mt = ozg_min64(plan->shape.m, ozg_round_up64(plan->kernel->a.lines, OZG_STRIP));
     small.nt = ozg_min64(tile_columns(plan), plan->kernel->b.lines);
     small.kt = ozg_min64(plan->shape.k, 64);
     small.threads = 1;
-    small.winograd = 0;
     *bytes = place(&small);
     return OZG_OK;
 }

@@ -98,13 +98,8 @@ typedef void ozg_reduce_fn(const ozg_rns *rns, int l, int complex_, int mr, int 
 typedef void ozg_quarters_fn(const ozg_rns *rns, int l, const ozg_layout *layout, int negative, int64_t count,
                              const void *const quarter[4], void *const out[4]);
 
-/*
- * ozg_combine_fn - the sums of the quarters of C from those of Winograd's seven products P1 .. P7, count sums
- * each, modulo 2^32: C22 = P1 + P6 + P7 + P5 to sums[0], C11 = P1 + P2 to sums[1], C12 = P1 + P6 + P5 + P3 to
- * sums[2], C21 = P1 + P6 + P7 + P4 to sums[3]. count is a multiple of mr nr.
- */
-#define OZG_WINOGRAD 7
-typedef void ozg_combine_fn(int count, int32_t *const sums[OZG_WINOGRAD]);
+/* ozg_combine_fn - out = x + y, count 32-bit sums modulo 2^32; count is a multiple of mr nr. */
+typedef void ozg_combine_fn(int count, const int32_t *x, const int32_t *y, int32_t *out);
 
 /*
  * ozg_crt_fn - c^ of OZG_STRIP rows of a column: residues mod m_l, words of rns->word bytes, at residues + l

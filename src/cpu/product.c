@@ -7,6 +7,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <string.h>
+
 #include "cpu/product.h"
 #include "parallel.h"
 
@@ -59,16 +61,19 @@ static void prefetch_share(const ozg_run *r, int64_t panel, int64_t q, int64_t n
 }
 
 /* Each micro-tile cares for an equal share of its two panels: tile loads have no other prefetcher. */
-void ozg_product_panels(const ozg_stage *st, int l, int64_t count, int add, const ozg_run *a,
+void ozg_product_panels(const ozg_stage *st, int l, int64_t count, const int32_t *from, const ozg_run *a,
                         int64_t panels_a, const ozg_run *b, int64_t panels_b, int32_t *sums)
 {
     const ozg_kernel *kernel = st->kernel;
-    const int64_t steps = (count + kernel->a.step - 1) / kernel->a.step;
+    const int64_t steps = (count + kernel->a.step - 1) / kernel->a.step, size = micro_tile_size(kernel);
+    const int copies = from && from != sums, add = from != NULL;
 
     for (int64_t j = 0; j < panels_b; j++)
-        for (int64_t i = 0; i < panels_a; i++, sums += micro_tile_size(kernel)) {
+        for (int64_t i = 0; i < panels_a; i++, sums += size) {
             prefetch_share(a, i, j, panels_b);
             prefetch_share(b, j, i, panels_a);
+            if (copies)
+                memcpy(sums, from + (j * panels_a + i) * size, (size_t)size * sizeof *sums);
             kernel->product(st->rns, l, steps, a->base + (size_t)i * a->panel, b->base + (size_t)j * b->panel,
                             add, sums);
         }
@@ -82,8 +87,10 @@ static void multiply(const ozg_product_job *job, const ozg_task_block *at, int p
     const ozg_run a = run_of(job, job->a, &kernel->a, job->a_p0, product, at, at->i0, p, count);
     const ozg_run b = run_of(job, job->b, &kernel->b, job->b_p0, product, at, at->j0, p, count);
 
-    ozg_product_panels(job->st, at->l, count, p > 0, &a, (at->i1 - at->i0 + mr - 1) / mr, &b,
-                       (at->j1 - at->j0 + nr - 1) / nr, at->sums + product * at->size);
+    int32_t *sums = at->sums + product * at->size;
+
+    ozg_product_panels(job->st, at->l, count, p > 0 ? sums : NULL, &a, (at->i1 - at->i0 + mr - 1) / mr, &b,
+                       (at->j1 - at->j0 + nr - 1) / nr, sums);
 }
 
 /*

@@ -36,7 +36,7 @@ typedef struct ozg_product_job {
 typedef struct ozg_task_block {
     int l; /* modulus; nmod: the floors */
     int64_t i0, i1, j0, j1;
-    int32_t *sums; /* micro-tiles, column after column of micro-tiles; product after product */
+    int32_t *sums; /* micro-tiles, column after column of micro-tiles; those of 3M one after another */
     int64_t size;  /* sums of one product */
 } ozg_task_block;
 
@@ -47,10 +47,10 @@ typedef struct ozg_run {
 } ozg_run;
 
 /*
- * ozg_product_panels() - the sums of all micro-tiles of panels_a panels and panels_b, added to those there if
- * add. Meanwhile what comes next is brought nearer.
+ * ozg_product_panels() - the sums of all micro-tiles of panels_a panels and panels_b: added to those at
+ * `from`, which may be `sums`, or NULL. Meanwhile what comes next is brought nearer.
  */
-void ozg_product_panels(const ozg_stage *st, int l, int64_t count, int add, const ozg_run *a,
+void ozg_product_panels(const ozg_stage *st, int l, int64_t count, const int32_t *from, const ozg_run *a,
                         int64_t panels_a, const ozg_run *b, int64_t panels_b, int32_t *sums);
 
 /* ozg_product_store() - adds the sums of a micro-tile at row i and column j of the tile to what is there. */

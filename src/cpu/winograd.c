@@ -14,11 +14,12 @@
  *     C11 = P1 + P2,             C12 = P1 + P6 + P5 + P3,
  *     C21 = P1 + P6 + P7 + P4,   C22 = P1 + P6 + P7 + P5.
  *
- * (S. Winograd 1971; with the signs of B's sums turned so that only additions are left.) The second half of k
- * may be shorter, as if zeros followed. At most four products are added before they are reduced:
- *     8 bits: 4 h 128^2 and, with A in [0, m), 4 h 254 * 127 are below 2^31 for halves of 2^15, 2^14 elements
- *     (127^2 for m < 256; m = 256 may wrap);
- *     16 bits: 4 * 2^15 (|c| + 1) <= 2^30, what reduce takes, for |c| < 2^13, as it is for all moduli.
+ * (S. Winograd's form, 15 additions, with the signs of the sums of B turned so that none but sums of quarters
+ * subtracts.) The second half of k may be shorter, as if zeros followed. Sums of at most four products, and
+ * never of two folded ones that are added to (kernel.h), are formed before they are reduced:
+ *     8 bits: 4 h 127^2 and, with A in [0, m), 4 h 254 * 127 are below 2^31 for halves h <= 2^15 and 2^14 (of
+ *     m < 256; m = 256 may wrap);
+ *     16 bits: 2 * 2^15 (|c| + 1) <= 2^30, what reduce takes, since |c| <= m / 2 < 2^14.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,6 +30,9 @@
 
 #define HALF_SIGNED INT64_C(32768)
 #define HALF_NONNEG INT64_C(16384)
+
+enum { PRODUCTS = 7 };
+enum { U, V, Z, BLOCKS, NONE = -1 }; /* sums of a block, see below */
 
 ozg_halves ozg_halves_of(const ozg_kernel *kernel, int64_t rows, int64_t columns, int64_t count)
 {
@@ -51,7 +55,7 @@ size_t ozg_winograd_scratch_bytes(const ozg_kernel *kernel, int complex_, const 
     int64_t rows = half->rows, columns = half->columns;
 
     ozg_winograd_block(kernel, complex_, &rows, &columns);
-    return (size_t)ozg_product_sums(kernel, rows, columns) * sizeof(int32_t) * OZG_WINOGRAD *
+    return (size_t)ozg_product_sums(kernel, rows, columns) * sizeof(int32_t) * BLOCKS *
            (complex_ ? 3 : 1);
 }
 
@@ -116,10 +120,22 @@ void ozg_cpu_quarters(const ozg_stage *st, char side, const ozg_planes *planes, 
 
 /* ---- products ----------------------------------------------------------------------------------- */
 
-/* What is multiplied: quarters w, x, y, z are 0 .. 3, their sums 4 .. 7. Short: of the second half of k. */
+/*
+ * The seven products in their order, with three blocks of sums U, V and Z. What is multiplied: quarters w, x,
+ * y, z are 0 .. 3, their sums 4 .. 7. The product is added to the sums `from` (NONE: 0) and that goes to `to`;
+ * then it is a quarter of C, alone or with the sums `with`.
+ */
 static const struct {
-    int a, b, is_short;
-} products[OZG_WINOGRAD] = {{0, 0, 0}, {1, 1, 1}, {7, 3, 1}, {3, 7, 1}, {4, 6, 0}, {5, 5, 0}, {6, 4, 0}};
+    int a, b, is_short, from, to, quarter, with; /* is_short: of the second half of k */
+} products[PRODUCTS] = {
+    {0, 0, 0, NONE, U, NONE, NONE}, /* U = P1 */
+    {1, 1, 1, U, Z, 0, NONE},       /* C11 = U + P2 */
+    {5, 5, 0, U, U, NONE, NONE},    /* U = P1 + P6 */
+    {6, 4, 0, U, V, NONE, NONE},    /* V = U + P7 */
+    {4, 6, 0, NONE, Z, 3, V},       /* Z = P5, C22 = Z + V */
+    {7, 3, 1, Z, Z, 1, U},          /* C12 = P5 + P3 + U */
+    {3, 7, 1, V, V, 2, NONE},       /* C21 = V + P4 */
+};
 
 /* The first element of factor number `which` of an operand, from line i0 of its half on; panel: bytes of one. */
 static const unsigned char *factor_of(const ozg_planes *planes, const ozg_planes *sums,
@@ -161,15 +177,17 @@ static factors factors_of(const ozg_product_job *job, const ozg_task_block *at, 
     return f;
 }
 
-/* One of the seven products, over all of its elements; next: what this thread multiplies after it. */
-static void multiply(const ozg_product_job *job, const ozg_task_block *at, const factors *f, const factors *next,
-                     int32_t *sums)
+/* One of the seven products of component q over all its elements; next: what this thread multiplies then. */
+static void multiply(const ozg_product_job *job, const ozg_task_block *at, int product, const factors *f,
+                     const factors *next, int32_t *blocks)
 {
     const ozg_kernel *kernel = job->st->kernel;
     const int64_t mr = kernel->a.lines, nr = kernel->b.lines;
     const size_t element_a = (size_t)(mr * kernel->a.word), element_b = (size_t)(nr * kernel->b.word);
+    int32_t *sums = blocks + products[product].to * at->size;
+    const int32_t *from = products[product].from == NONE ? NULL : blocks + products[product].from * at->size;
 
-    for (int64_t p = 0; p < f->count; p += OZG_K_BLOCK) {
+    for (int64_t p = 0; p < f->count; p += OZG_K_BLOCK, from = sums) {
         const int64_t count = ozg_min64(OZG_K_BLOCK, f->count - p), behind = p + count;
         const int64_t more = ozg_min64(OZG_K_BLOCK, (behind < f->count ? f->count - behind : next->count));
         ozg_run a = {f->a + (size_t)p * element_a, f->a + (size_t)behind * element_a, f->panel_a, f->panel_a,
@@ -183,61 +201,59 @@ static void multiply(const ozg_product_job *job, const ozg_task_block *at, const
             b.next = next->b;
             b.next_panel = next->panel_b;
         }
-        ozg_product_panels(job->st, at->l, count, p > 0, &a, (at->i1 - at->i0) / mr, &b,
+        ozg_product_panels(job->st, at->l, count, from, &a, (at->i1 - at->i0) / mr, &b,
                            (at->j1 - at->j0) / nr, sums);
     }
 }
 
-/* The sums of all micro-tiles, combined and added to the residues of the four quarters of C. */
-static void store(const ozg_product_job *job, const ozg_task_block *at)
+/* The quarter of C that is there after a product: to the residues. */
+static void store(const ozg_product_job *job, const ozg_task_block *at, int product)
 {
-    static const struct {
-        int lower, right;
-    } place[4] = {{1, 1}, {0, 0}, {0, 1}, {1, 0}}; /* of the sums 0 .. 3 that combine makes */
     const ozg_kernel *kernel = job->st->kernel;
     const int components = job->st->scalars.complex_ ? 3 : 1, mr = kernel->a.lines, nr = kernel->b.lines;
-    int32_t *sums = at->sums;
+    const int with = products[product].with, quarter = products[product].quarter;
+    const int64_t down = quarter & 2 ? job->half.rows : 0, right = quarter & 1 ? job->half.columns : 0;
+    const int32_t *sums = at->sums;
+    _Alignas(64) int32_t both[3][OZG_MR_MAX * OZG_NR_MAX];
 
     for (int64_t j = at->j0; j < at->j1; j += nr)
         for (int64_t i = at->i0; i < at->i1; i += mr, sums += mr * nr) {
-            for (int q = 0; q < components; q++) {
-                int32_t *seven[OZG_WINOGRAD];
+            const int32_t *three[3];
 
-                for (int t = 0; t < OZG_WINOGRAD; t++)
-                    seven[t] = sums + (q * OZG_WINOGRAD + t) * at->size;
-                kernel->combine(mr * nr, seven);
-            }
-            for (int c = 0; c < 4; c++) {
-                const int64_t behind = components > 1 ? OZG_WINOGRAD * at->size : 0;
-                const int32_t *const first = sums + c * at->size;
-                const int32_t *const three[3] = {first, first + behind, first + 2 * behind};
+            for (int q = 0; q < 3; q++) {
+                const int32_t *blocks = sums + (q < components ? q : 0) * BLOCKS * at->size;
 
-                ozg_product_store(job, at->l, i + place[c].lower * job->half.rows,
-                                  j + place[c].right * job->half.columns, nr, three);
+                three[q] = blocks + products[product].to * at->size;
+                if (with != NONE && q < components) {
+                    kernel->combine(mr * nr, three[q], blocks + with * at->size, both[q]);
+                    three[q] = both[q];
+                }
             }
+            ozg_product_store(job, at->l, i + down, j + right, nr, three);
         }
 }
 
 void ozg_winograd_task(const ozg_product_job *job, const ozg_task_block *at)
 {
     const ozg_kernel *kernel = job->st->kernel;
-    const int all = OZG_WINOGRAD * (job->st->scalars.complex_ ? 3 : 1);
+    const int components = job->st->scalars.complex_ ? 3 : 1, all = PRODUCTS * components;
     factors now = factors_of(job, at, 0, 0);
 
     if (kernel->state)
         kernel->state(1);
     for (int t = 0; t < all; t++) {
-        const int last = t + 1 == all, next_t = last ? 0 : t + 1;
+        const int product = t / components, q = t % components, next_t = (t + 1) % all;
         ozg_task_block next_at = *at;
         factors next;
 
-        if (last && at->l + job->st->threads < job->st->rns->nmod)
+        if (next_t == 0 && at->l + job->st->threads < job->st->rns->nmod)
             next_at.l += job->st->threads;
-        next = factors_of(job, &next_at, next_t / OZG_WINOGRAD, next_t % OZG_WINOGRAD);
-        multiply(job, at, &now, &next, at->sums + t * at->size);
+        next = factors_of(job, &next_at, next_t % components, next_t / components);
+        multiply(job, at, product, &now, &next, at->sums + q * BLOCKS * at->size);
+        if (q == components - 1 && products[product].quarter != NONE)
+            store(job, at, product);
         now = next;
     }
     if (kernel->state)
         kernel->state(0);
-    store(job, at);
 }

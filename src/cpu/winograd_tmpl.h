@@ -1,5 +1,5 @@
 /*
- * winograd_tmpl.h - the sums before and after Winograd's seven products, in vectors. Include after a vec_*.h,
+ * winograd_tmpl.h - the sums of quarters and of products for Winograd, in vectors. Include after a vec_*.h,
  * with STAGE as in stages_tmpl.h, and with what residues are in vectors of words:
  *     WORDS                       how many there are in a vector
  *     words_set1(x)               x in all of them
@@ -54,17 +54,10 @@ TARGET void STAGE(quarters)(const ozg_rns *rns, int l, const ozg_layout *layout,
     }
 }
 
-TARGET void STAGE(combine)(int count, int32_t *const sums[OZG_WINOGRAD])
+TARGET void STAGE(combine)(int count, const int32_t *x, const int32_t *y, int32_t *out)
 {
-    for (int e = 0; e < count; e += VEC_LANES) {
-        const vec p1 = vec_load(sums[0] + e), p5 = vec_load(sums[4] + e);
-        const vec u2 = vec_add(p1, vec_load(sums[5] + e)), u3 = vec_add(u2, vec_load(sums[6] + e));
-
-        vec_store(sums[0] + e, vec_add(u3, p5));
-        vec_store(sums[1] + e, vec_add(p1, vec_load(sums[1] + e)));
-        vec_store(sums[2] + e, vec_add(vec_add(u2, p5), vec_load(sums[2] + e)));
-        vec_store(sums[3] + e, vec_add(u3, vec_load(sums[3] + e)));
-    }
+    for (int e = 0; e < count; e += VEC_LANES)
+        vec_store(out + e, vec_add(vec_load(x + e), vec_load(y + e)));
 }
 
 #undef WORDS

@@ -111,7 +111,7 @@ static void all_kinds(void **state)
 
     (void)state;
     for (int i = 0; ozg_kernel_name(i); i++)
-        for (int q = 0; q < 48; q++) {
+        for (int q = 0; q < 36; q++) {
             const char op[2] = {trans[q / 4 % 3], trans[q / 3 % 3]};
             const int is_ref = strcmp(ozg_kernel_name(i), "ref") == 0; /* slow */
             struct gemm g = make(types[q % 4], op, 64 + (q * 37) % 150, 65 + (q * 53) % 140, 66 + (q * 71) % 300,
@@ -123,7 +123,7 @@ static void all_kinds(void **state)
 
             assert_true(is_winograd(with, &g, acc));
             assert_false(is_winograd(without, &g, acc));
-            if (!is_ref || q % 5 == 0) {
+            if (!is_ref || q % 9 == 0) {
                 expected = product(without, &g, acc, NULL);
                 c = product(with, &g, acc, NULL);
                 assert_true(gemm_same(&g, c, expected, ozg_kernel_name(i)));
@@ -136,6 +136,23 @@ static void all_kinds(void **state)
 }
 
 /* Little memory: several tiles, some too small for halves; chunks along k, the last one too small. */
+/* One product in little memory, or with long k. */
+static void check_limit(const char *kernel, const struct gemm *g, ozg_accuracy acc, size_t limit,
+                        ozg_report *report)
+{
+    ozg_context *with = open_context(kernel, 2, limit, 1),
+                *without = open_context(kernel, 2, (size_t)2 << 30, -1);
+    void *expected = product(without, g, acc, NULL), *c = product(with, g, acc, report);
+
+    assert_true(gemm_same(g, c, expected, kernel));
+    assert_true(report->workspace_bytes <= limit);
+    assert_true(is_winograd(with, g, acc));
+    free(expected);
+    free(c);
+    ozg_destroy(with);
+    ozg_destroy(without);
+}
+
 static void tiles_and_chunks(void **state)
 {
     static const int64_t shape[][3] = {{600, 500, 300}, {333, 1000, 200}, {70, 80, 66000}, {65, 70, 65600}};
@@ -143,35 +160,25 @@ static void tiles_and_chunks(void **state)
     int tiled = 0, chunked = 0;
 
     (void)state;
-    for (int i = 0; ozg_kernel_name(i); i++)
-        for (int q = 0; q < 8; q++) {
-            const int64_t *d = shape[q / 2];
-            struct gemm g = make(q % 2 ? 'd' : q / 2 < 2 ? 'c' : 's', q % 2 ? "TN" : "NT", d[0], d[1], d[2],
-                                 FAMILY_UNIFORM, (uint64_t)q);
-            const ozg_accuracy acc = q % 4 == 3 ? ozg_native() : ozg_moduli(9);
-            ozg_context *with = open_context(ozg_kernel_name(i), 2, limit[q / 2], 1),
-                        *without = open_context(ozg_kernel_name(i), 2, (size_t)2 << 30, -1);
-            ozg_report report;
-            void *expected, *c;
+    for (int q = 0; q < 8; q++) {
+        const int64_t *d = shape[q / 2];
+        struct gemm g = make(q % 2 ? 'd' : q / 2 < 2 ? 'c' : 's', q % 2 ? "TN" : "NT", d[0], d[1], d[2],
+                             FAMILY_UNIFORM, (uint64_t)q);
 
-            if (strcmp(ozg_kernel_name(i), "ref") == 0 && q % 4) { /* slow */
-                ozg_destroy(with);
-                ozg_destroy(without);
+        for (int i = 0; ozg_kernel_name(i); i++) {
+            const int is_ref = strcmp(ozg_kernel_name(i), "ref") == 0; /* slow */
+            ozg_report report;
+
+            if (is_ref ? q > 0 : q >= 4 && (i + q) % 3) /* one or two long products each */
                 continue;
-            }
-            expected = product(without, &g, acc, NULL);
-            c = product(with, &g, acc, &report);
-            assert_true(gemm_same(&g, c, expected, "tiles"));
-            assert_true(report.workspace_bytes <= limit[q / 2]);
-            assert_true(is_winograd(with, &g, acc));
+            check_limit(ozg_kernel_name(i), &g, q % 4 == 3 ? ozg_native() : ozg_moduli(9), limit[q / 2],
+                        &report);
             tiled += report.tiles > 2;
             chunked += report.k_chunks > 1;
-            free(expected);
-            free(c);
-            ozg_destroy(with);
-            ozg_destroy(without);
         }
-    assert_true(tiled >= 3 && chunked >= 2);
+    }
+    assert_true(tiled >= 1);
+    assert_true(!ozg_kernel_name(1) || chunked >= 1); /* ref alone: no long product */
 }
 
 /* A caller's workspace of exactly the bytes that the plan names: a read or write behind it faults. */

@@ -333,7 +333,7 @@ static void test_shapes(void **state)
 
     (void)state;
     for (int i = 0; kernel_at(i); i++)
-        for (int n = 0; n < 40; n++) {
+        for (int n = 0; n < 30; n++) {
             const int nr = kernel_at(i)->b.lines;
             struct problem q = {rng_between(&r, 64, 210),
                                 rng_between(&r, 2 * nr, 5 * nr),
@@ -375,12 +375,11 @@ static void test_limit(void **state)
 
         assert_int_equal(ozg_halves_of(kernel_at(i), 64, 64, most).count, most / 2);
         assert_int_equal(ozg_halves_of(kernel_at(i), 64, 64, most + 1).count, 0);
-        for (int pattern = LOWEST; pattern <= MOST; pattern += pattern == HIGHEST ? MOST - HIGHEST : 1) {
+        for (int pattern = HIGHEST; pattern <= MOST; pattern += MOST - HIGHEST) {
             const struct problem q = {64, 2 * kernel_at(i)->b.lines, most, most, 0, 0, 1, 211,
                                       (enum pattern)pattern};
 
-            check_product(kernel_at(i), &r, rns_of(kernel_at(i)->a.word, kernel_at(i)->a.word == 1 ? 3 : 6),
-                          &q);
+            check_product(kernel_at(i), &r, rns_of(kernel_at(i)->a.word, 2), &q); /* 256, 255; 2^16, ... */
         }
     }
 }

@@ -347,8 +347,7 @@ static double estimate_tiles(const ozg_plan *plan)
     const double times_a = chunks ? ceil(n / (double)plan->nt) : 1,
                  times_b = chunks || plan->nt < plan->columns ? ceil(m / (double)plan->mt) : 1;
     const double elements = (m * times_a + n * times_b) * k, entries = m * n * ceil(k / (double)plan->kt);
-    const double core =
-        4 * (double)half.rows * (double)half.columns / ((double)plan->mt * (double)plan->nt);
+    const double core = 4 * (double)half.rows * (double)half.columns / ((double)plan->mt * (double)plan->nt);
     const double classical = m * n * k / kernel->rate + elements * kernel->element_ns;
 
     if (half.rows == 0)
@@ -370,8 +369,8 @@ static size_t cut_tiles(ozg_plan *plan, size_t limit)
     bytes = cut(&other, limit, 1);
     if (bytes > limit || halves(&other).rows == 0)
         return classical;
-    if (!always && (other.threads < plan->threads ||
-                    estimate_tiles(&other) > WINOGRAD_WORTH * estimate_tiles(plan)))
+    if (!always &&
+        (other.threads < plan->threads || estimate_tiles(&other) > WINOGRAD_WORTH * estimate_tiles(plan)))
         return classical;
     *plan = other;
     return bytes;

@@ -57,7 +57,8 @@ static void prefetch_share(const ozg_run *r, int64_t panel, int64_t q, int64_t n
 {
     const unsigned char *next = r->next + (size_t)panel * r->next_panel;
 
-    prefetch(next + r->next_bytes * (size_t)q / (size_t)n, next + r->next_bytes * (size_t)(q + 1) / (size_t)n);
+    prefetch(next + r->next_bytes * (size_t)q / (size_t)n,
+             next + r->next_bytes * (size_t)(q + 1) / (size_t)n);
 }
 
 /* Each micro-tile cares for an equal share of its two panels: tile loads have no other prefetcher. */
@@ -80,7 +81,8 @@ void ozg_product_panels(const ozg_stage *st, int l, int64_t count, const int32_t
 }
 
 /* The sums of one product (0: Re or real, 1: Im, 2: Re + Im) over elements [p, p + count). */
-static void multiply(const ozg_product_job *job, const ozg_task_block *at, int product, int64_t p, int64_t count)
+static void multiply(const ozg_product_job *job, const ozg_task_block *at, int product, int64_t p,
+                     int64_t count)
 {
     const ozg_kernel *kernel = job->st->kernel;
     const int64_t mr = kernel->a.lines, nr = kernel->b.lines;

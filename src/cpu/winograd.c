@@ -55,8 +55,7 @@ size_t ozg_winograd_scratch_bytes(const ozg_kernel *kernel, int complex_, const 
     int64_t rows = half->rows, columns = half->columns;
 
     ozg_winograd_block(kernel, complex_, &rows, &columns);
-    return (size_t)ozg_product_sums(kernel, rows, columns) * sizeof(int32_t) * BLOCKS *
-           (complex_ ? 3 : 1);
+    return (size_t)ozg_product_sums(kernel, rows, columns) * sizeof(int32_t) * BLOCKS * (complex_ ? 3 : 1);
 }
 
 /* ---- sums of quarters --------------------------------------------------------------------------- */
@@ -78,8 +77,8 @@ static void quarters_task(void *arg, int64_t task, int thread)
     const int64_t panel = task % job->panels, plane = task / job->panels;
     const int64_t both = (job->rest + layout->step - 1) / layout->step * layout->step;
     const size_t element = (size_t)(layout->lines * layout->word);
-    const unsigned char *first = job->planes->base + (size_t)plane * job->planes->plane +
-                                 (size_t)panel * job->planes->panel;
+    const unsigned char *first =
+        job->planes->base + (size_t)plane * job->planes->plane + (size_t)panel * job->planes->panel;
     const unsigned char *second = first + (size_t)job->panels * job->planes->panel;
     const size_t half = (size_t)job->half * element, at = (size_t)both * element;
     const void *const quarter[4] = {first, first + half, second, second + half};
@@ -147,8 +146,8 @@ static const unsigned char *factor_of(const ozg_planes *planes, const ozg_planes
 
     if (which < 4) {
         *panel = planes->panel;
-        return planes->base + (size_t)plane * planes->plane +
-               (size_t)(line / layout->lines) * planes->panel + (size_t)p * element;
+        return planes->base + (size_t)plane * planes->plane + (size_t)(line / layout->lines) * planes->panel +
+               (size_t)p * element;
     }
     *panel = sums->panel;
     return sums->base + (size_t)(4 * plane + which - 4) * sums->plane +

@@ -114,8 +114,8 @@ static void all_kinds(void **state)
         for (int q = 0; q < 36; q++) {
             const char op[2] = {trans[q / 4 % 3], trans[q / 3 % 3]};
             const int is_ref = strcmp(ozg_kernel_name(i), "ref") == 0; /* slow */
-            struct gemm g = make(types[q % 4], op, 64 + (q * 37) % 150, 65 + (q * 53) % 140, 66 + (q * 71) % 300,
-                                 families[q / 6 % 3], (uint64_t)q);
+            struct gemm g = make(types[q % 4], op, 64 + (q * 37) % 150, 65 + (q * 53) % 140,
+                                 66 + (q * 71) % 300, families[q / 6 % 3], (uint64_t)q);
             const ozg_accuracy acc = accuracy_of(q / 4 % 6);
             ozg_context *with = open_context(ozg_kernel_name(i), 1 + q % 3, 0, 1),
                         *without = open_context(ozg_kernel_name(i), 1, 0, -1);
@@ -162,8 +162,10 @@ static void tiles_and_chunks(void **state)
     (void)state;
     for (int q = 0; q < 8; q++) {
         const int64_t *d = shape[q / 2];
-        struct gemm g = make(q % 2 ? 'd' : q / 2 < 2 ? 'c' : 's', q % 2 ? "TN" : "NT", d[0], d[1], d[2],
-                             FAMILY_UNIFORM, (uint64_t)q);
+        struct gemm g = make(q % 2       ? 'd'
+                             : q / 2 < 2 ? 'c'
+                                         : 's',
+                             q % 2 ? "TN" : "NT", d[0], d[1], d[2], FAMILY_UNIFORM, (uint64_t)q);
 
         for (int i = 0; ozg_kernel_name(i); i++) {
             const int is_ref = strcmp(ozg_kernel_name(i), "ref") == 0; /* slow */
@@ -188,8 +190,9 @@ static void workspace_is_honoured(void **state)
     for (int i = 0; ozg_kernel_name(i); i++)
         for (int q = 0; q < 6; q++) {
             const int is_large = q == 5; /* three blocks of a quarter are more memory than a block without */
-            struct gemm g = make("dzs"[q % 3], "NT", is_large ? 530 : 130 + 11 * q, is_large ? 790 : 140 - 7 * q,
-                                 is_large ? 70 : 150, FAMILY_UNIFORM, (uint64_t)q);
+            struct gemm g =
+                make("dzs"[q % 3], "NT", is_large ? 530 : 130 + 11 * q, is_large ? 790 : 140 - 7 * q,
+                     is_large ? 70 : 150, FAMILY_UNIFORM, (uint64_t)q);
             const ozg_accuracy acc = q < 3 || is_large ? ozg_moduli(8) : ozg_native();
             ozg_context *with = open_context(ozg_kernel_name(i), 2, 0, 1),
                         *without = open_context(ozg_kernel_name(i), 2, 0, -1);
@@ -200,16 +203,17 @@ static void workspace_is_honoured(void **state)
             ozg_plan *plan;
             size_t bytes;
 
-            assert_int_equal(
-                ozg_plan_create(&plan, with, g.type, g.transa, g.transb, g.m, g.n, g.k, acc), OZG_OK);
+            assert_int_equal(ozg_plan_create(&plan, with, g.type, g.transa, g.transb, g.m, g.n, g.k, acc),
+                             OZG_OK);
             assert_int_equal(plan->winograd, 1);
             bytes = ozg_plan_workspace(plan);
             guard_open(&memory, bytes);
             for (int tail = 0; tail < 2; tail++) {
                 memcpy(c, g.c, gemm_image_bytes(&g));
-                assert_int_equal(ozg_plan_run(plan, g.type == 's' ? (void *)&alpha_single : alpha, g.a, g.lda, g.b,
-                                              g.ldb, g.type == 's' ? (void *)&beta_single : beta, c, g.ldc,
-                                              tail ? guard_tail(&memory, bytes) : guard_head(&memory), NULL),
+                assert_int_equal(ozg_plan_run(plan, g.type == 's' ? (void *)&alpha_single : alpha, g.a, g.lda,
+                                              g.b, g.ldb, g.type == 's' ? (void *)&beta_single : beta, c,
+                                              g.ldc, tail ? guard_tail(&memory, bytes) : guard_head(&memory),
+                                              NULL),
                                  OZG_OK);
                 assert_true(gemm_same(&g, c, expected, "workspace"));
             }

@@ -172,7 +172,8 @@ static int most_of(int m, const ozg_layout *layout, int is_a, int quarter)
 
 /* Fills `planes` planes; those from nmod 3 or nmod on have floors. Padding as split writes it. */
 static struct side side_of(struct rng *r, const ozg_rns *rns, const ozg_layout *layout, int is_a,
-                           int64_t lines, int64_t k, int planes, int residues, const ozg_halves *half, enum pattern pattern)
+                           int64_t lines, int64_t k, int planes, int residues, const ozg_halves *half,
+                           enum pattern pattern)
 {
     const int64_t half_lines = half->rows; /* of this side */
     const size_t bytes = ozg_planes_bytes(layout, planes, lines, k),
@@ -190,9 +191,9 @@ static struct side side_of(struct rng *r, const ozg_rns *rns, const ozg_layout *
             for (int64_t p = 0; p < (k + layout->step - 1) / layout->step * layout->step; p++) {
                 const int m = plane < residues ? (int)rns->m[plane % rns->nmod] : 128;
                 const int quarter = (line >= half_lines ? 2 : 0) + (p >= half->count);
-                const int value = pattern == MOST
-                                      ? most_of(m, layout, is_a, quarter)
-                                      : value_of(r, m, plane < residues ? layout->nonneg : 1, pattern, line + p);
+                const int value = pattern == MOST ? most_of(m, layout, is_a, quarter)
+                                                  : value_of(r, m, plane < residues ? layout->nonneg : 1,
+                                                             pattern, line + p);
 
                 set_word(panel_of(&x, plane, line), layout->word, word_number(&x, line, p),
                          (unsigned)(line < lines && p < k ? value : 0));
@@ -292,7 +293,8 @@ static ozg_residues residues_of(const ozg_rns *rns, const struct problem *q)
     return out;
 }
 
-static void check_product(const ozg_kernel *kernel, struct rng *r, const ozg_rns *rns, const struct problem *q)
+static void check_product(const ozg_kernel *kernel, struct rng *r, const ozg_rns *rns,
+                          const struct problem *q)
 {
     const ozg_halves half = ozg_halves_of(kernel, q->rows, q->columns, q->chunk),
                      half_b = {half.columns, half.columns, half.count};
@@ -376,8 +378,8 @@ static void test_limit(void **state)
         assert_int_equal(ozg_halves_of(kernel_at(i), 64, 64, most).count, most / 2);
         assert_int_equal(ozg_halves_of(kernel_at(i), 64, 64, most + 1).count, 0);
         for (int pattern = HIGHEST; pattern <= MOST; pattern += MOST - HIGHEST) {
-            const struct problem q = {64, 2 * kernel_at(i)->b.lines, most, most, 0, 0, 1, 211,
-                                      (enum pattern)pattern};
+            const struct problem q = {64,  2 * kernel_at(i)->b.lines, most, most, 0, 0, 1,
+                                      211, (enum pattern)pattern};
 
             check_product(kernel_at(i), &r, rns_of(kernel_at(i)->a.word, 2), &q); /* 256, 255; 2^16, ... */
         }
@@ -387,11 +389,8 @@ static void test_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quarters),
-        cmocka_unit_test(test_combine),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_quarters), cmocka_unit_test(test_combine), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_blocks),   cmocka_unit_test(test_limit),
     };
     int failed;
 

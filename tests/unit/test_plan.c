@@ -324,10 +324,8 @@ static void test_smallest_tiles_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_shapes_and_limits),
-        cmocka_unit_test(test_threads_give_way),
-        cmocka_unit_test(test_winograd_where_it_pays),
-        cmocka_unit_test(test_immense_shapes),
+        cmocka_unit_test(test_many_shapes_and_limits), cmocka_unit_test(test_threads_give_way),
+        cmocka_unit_test(test_winograd_where_it_pays), cmocka_unit_test(test_immense_shapes),
         cmocka_unit_test(test_smallest_tiles_run),
     };
 

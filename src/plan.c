@@ -34,9 +34,9 @@
  */
 #define WINOGRAD_TILE    2
 #define WINOGRAD_WORTH   0.97
-#define WINOGRAD_SUMS    0.4
+#define WINOGRAD_SUMS    0.5
 #define WINOGRAD_ENTRY   0.1
-#define WINOGRAD_TRAFFIC 0.00025
+#define WINOGRAD_TRAFFIC 0.00015
 
 /* More lines than any memory holds, and more rows than a tile ever needs: sizes in bytes stay below 2^63. */
 #define LINES_MAX    (INT64_C(1) << 48)

@@ -21,6 +21,7 @@ struct ozg_context {
     int kernel_is_fixed;             /* asked for: used for all sizes */
     int device_pointers;             /* matrices live on the device: the host cannot read them */
     int threads;                     /* as asked for; 0: as OpenMP says at each call */
+    int winograd; /* tests: 1 wherever it is possible, -1 nowhere; 0: where it pays */
     size_t memory_limit;
     uint64_t repair_limit;
     void (*progress)(void *arg, double done);

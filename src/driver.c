@@ -25,6 +25,7 @@ typedef struct pass {
     ozg_plan plan;
     ozg_stage st;
     operand_state a, b;
+    ozg_winograd sums;
     double from, to; /* its share of the product */
 } pass;
 
@@ -147,6 +148,16 @@ static void tell_progress(const pass *q, int64_t i0, int64_t i, int64_t j)
         ctx->progress(ctx->progress_arg, done);
 }
 
+/* The sums of a tile of A or B, where the plan is by Winograd and this tile is large enough. */
+static void quarter_sums(const pass *q, char side, const ozg_planes *planes, int64_t rows, int64_t columns,
+                         int64_t count)
+{
+    const ozg_halves half = ozg_halves_of(q->plan.kernel, rows, columns, count);
+
+    if (q->plan.winograd && half.rows)
+        ozg_cpu_quarters(&q->st, side, planes, &half, count, side == 'A' ? &q->sums.a : &q->sums.b);
+}
+
 static void run_tiles(const pass *q, const ozg_data *data, const ozg_residues *residues, ozg_repairs *repairs,
                       ozg_report *report)
 {
@@ -166,12 +177,17 @@ static void run_tiles(const pass *q, const ozg_data *data, const ozg_residues *r
             for (int64_t p0 = 0; p0 < k; p0 += plan->kt) {
                 const int64_t count = ozg_min64(plan->kt, k - p0);
 
-                if (j0 == 0 || plan->kt < k) /* else the planes of A are still those of these rows */
+                if (j0 == 0 || plan->kt < k) { /* else the planes of A are still those of these rows */
                     pa = tile_planes(st, &st->kernel->a, a, i0, rows, p0, count, &a_p0);
-                if (i0 == 0 || plan->nt < plan->columns || plan->kt < k)
+                    quarter_sums(q, 'A', &pa, rows, columns, count);
+                }
+                if (i0 == 0 || plan->nt < plan->columns || plan->kt < k) {
                     pb = tile_planes(st, &st->kernel->b, b, j0, columns, p0, count, &b_p0);
+                    quarter_sums(q, 'B', &pb, rows, columns, count);
+                }
                 report->seconds_split += lap(&clock);
-                ozg_cpu_product(st, &pa, a_p0, &pb, b_p0, rows, columns, count, p0 == 0, residues);
+                ozg_cpu_product(st, &pa, a_p0, &pb, b_p0, rows, columns, count, p0 == 0,
+                                plan->winograd ? &q->sums : NULL, residues);
                 report->seconds_product += lap(&clock);
             }
             ozg_cpu_reconstruct(st, residues, &a->lines, i0, rows, &b->lines, j0, columns, data->c, data->ldc,
@@ -211,6 +227,17 @@ static void place_planes(const ozg_plan *plan, operand_state *a, operand_state *
         a->planes = ozg_planes_at(work + plan->planes_a, &plan->kernel->a, plan->mt, plan->kt);
     if (!b->prepared)
         b->planes = ozg_planes_at(work + plan->planes_b, &plan->kernel->b, plan->nt, plan->kt);
+}
+
+/* The same of the sums of Winograd's quarters. */
+static ozg_winograd sums_of(const ozg_plan *plan, unsigned char *work)
+{
+    const ozg_halves half = ozg_halves_of(plan->kernel, plan->mt, plan->nt, plan->kt);
+    ozg_winograd sums;
+
+    sums.a = ozg_planes_at(work + plan->sums_a, &plan->kernel->a, half.rows, half.count);
+    sums.b = ozg_planes_at(work + plan->sums_b, &plan->kernel->b, half.columns, half.count);
+    return sums;
 }
 
 static ozg_residues residues_of(const ozg_plan *plan, unsigned char *work)
@@ -440,6 +467,7 @@ static pass whole_of(const ozg_plan *plan, const ozg_data *data, unsigned char *
     q.st = stage_of(plan->kernel, plan->rns, &plan->shape, plan->width, plan->threads);
     q.a = operand_of(plan, 'A', data, work);
     q.b = operand_of(plan, 'B', data, work);
+    q.sums = (ozg_winograd){{NULL, 0, 0}, {NULL, 0, 0}};
     q.from = 0;
     q.to = 1;
     return q;
@@ -455,6 +483,7 @@ static void run_pass(pass *q, const ozg_data *data, unsigned char *work, ozg_rep
     q->st.scratch_bytes = q->plan.scratch_bytes;
     q->st.threads = q->plan.threads; /* fewer, perhaps, than before the tiles were cut again */
     place_planes(&q->plan, &q->a, &q->b, work);
+    q->sums = sums_of(&q->plan, work);
     residues = residues_of(&q->plan, work);
     r->seconds_scale += lap(&clock);
     run_tiles(q, data, &residues, repairs, r);

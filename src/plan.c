@@ -26,6 +26,18 @@
 /* Where the number of moduli follows from the data, tiles are first cut for so many; single: half of them. */
 #define NMOD_USUAL 18
 
+/*
+ * Winograd: its tiles are twice as wide, and it is chosen where an estimate says that at least 3 % are saved.
+ * Roughly, the sums of an element take so much of the time of its split; and nanoseconds of sums for an entry
+ * of C, modulus and chunk of k, and of memory traffic that is not hidden, for a product of residues: measured,
+ * see doc/performance.md.
+ */
+#define WINOGRAD_TILE    2
+#define WINOGRAD_WORTH   0.97
+#define WINOGRAD_SUMS    0.5
+#define WINOGRAD_ENTRY   0.1
+#define WINOGRAD_TRAFFIC 0.00015
+
 /* More lines than any memory holds, and more rows than a tile ever needs: sizes in bytes stay below 2^63. */
 #define LINES_MAX    (INT64_C(1) << 48)
 #define M_TILE       (INT64_C(1) << 32)
@@ -143,6 +155,24 @@ int ozg_plan_apart(const ozg_plan *plan)
            !plan->prepared_b;
 }
 
+/* Halves of the plan's tile; all 0 without Winograd. */
+static ozg_halves halves(const ozg_plan *plan)
+{
+    const ozg_halves none = {0, 0, 0};
+
+    return plan->winograd ? ozg_halves_of(plan->kernel, plan->mt, plan->nt, plan->kt) : none;
+}
+
+/* Memory that each thread needs in the product stage. */
+static size_t scratch(const ozg_plan *plan, const ozg_halves *half)
+{
+    const int complex_ = ozg_type_complex(plan->shape.type);
+    const size_t classical = ozg_cpu_scratch_bytes(plan->kernel, complex_, plan->mt, plan->nt);
+    const size_t winograd = half->rows ? ozg_winograd_scratch_bytes(plan->kernel, complex_, half) : 0;
+
+    return ozg_round_up(winograd > classical ? winograd : classical, OZG_ALIGN);
+}
+
 /* Places in the workspace for the present tile; returns the bytes of all. */
 static size_t place(ozg_plan *plan)
 {
@@ -152,6 +182,8 @@ static size_t place(ozg_plan *plan)
     const int planes = ozg_plan_planes(s->type, s->acc, plan->rns->nmod);
     const int by_data = ozg_by_data(s->acc), native = s->acc.kind == OZG_BY_NATIVE,
               accurate = s->acc.kind == OZG_BY_ACCURATE, apart = ozg_plan_apart(plan);
+    const ozg_halves half = halves(plan);
+    const int sums = 4 * plan->rns->nmod * (complex_ ? 3 : 1);
     const size_t entries = (size_t)(ozg_round_up64(plan->mt, OZG_STRIP) * plan->nt);
     size_t at = 0;
 
@@ -169,6 +201,10 @@ static size_t place(ozg_plan *plan)
     at += plan->prepared_a ? 0 : ozg_planes_bytes(&kernel->a, planes, plan->mt, plan->kt);
     plan->planes_b = at;
     at += plan->prepared_b ? 0 : ozg_planes_bytes(&kernel->b, planes, plan->nt, plan->kt);
+    plan->sums_a = at;
+    at += half.rows ? ozg_planes_bytes(&kernel->a, sums, half.rows, half.count) : 0;
+    plan->sums_b = at;
+    at += half.rows ? ozg_planes_bytes(&kernel->b, sums, half.columns, half.count) : 0;
     plan->residues = at;
     at += entries * (size_t)(plan->rns->nmod * plan->rns->word * (1 + complex_));
     at = ozg_round_up(at, OZG_ALIGN);
@@ -177,8 +213,7 @@ static size_t place(ozg_plan *plan)
     plan->ceilings = at = ozg_round_up(at, OZG_ALIGN);
     at += accurate ? ozg_round_up((entries + (size_t)s->m + (size_t)s->n) * sizeof(uint64_t), OZG_ALIGN) : 0;
     plan->scratch = at;
-    plan->scratch_bytes =
-        ozg_round_up(ozg_cpu_scratch_bytes(kernel, complex_, plan->mt, plan->nt), OZG_ALIGN);
+    plan->scratch_bytes = scratch(plan, &half);
     at += plan->scratch_bytes * (size_t)plan->threads;
     if (by_data && at < plan->sample + ozg_choose_bytes(s->type, s->m, s->n, s->k))
         at = plan->sample + ozg_choose_bytes(s->type, s->m, s->n, s->k);
@@ -238,7 +273,8 @@ static int worthwhile_threads(const ozg_plan *plan)
 /* Columns of a tile: a multiple of nr, and enough for a tile of few rows to be worth waking the threads. */
 static int64_t tile_columns(const ozg_plan *plan)
 {
-    const int64_t wanted = plan->rows >= N_TILE ? N_TILE : N_TILE * (N_TILE / plan->rows);
+    const int64_t most = plan->winograd ? WINOGRAD_TILE * N_TILE : N_TILE;
+    const int64_t wanted = plan->rows >= most ? most : most * (most / plan->rows);
 
     return plan->columns < wanted ? plan->columns : ozg_round_up64(wanted, plan->kernel->b.lines);
 }
@@ -283,16 +319,60 @@ static int shrink(ozg_plan *plan, size_t bytes)
 
 /* The largest tile within limit bytes, from the largest that is of use. Returns its bytes: more than limit if
  * even the smallest does not fit. */
-static size_t cut_tiles(ozg_plan *plan, size_t limit)
+static size_t cut(ozg_plan *plan, size_t limit, int winograd)
 {
+    const int64_t most = winograd && plan->kernel->a.nonneg ? K_CHUNK / 2 : K_CHUNK;
     size_t bytes;
 
+    plan->winograd = winograd;
     plan->mt = plan->rows < M_TILE ? plan->rows : M_TILE;
     plan->nt = tile_columns(plan);
-    plan->kt = plan->shape.k < K_CHUNK ? plan->shape.k : K_CHUNK;
+    plan->kt = plan->shape.k < most ? plan->shape.k : most;
     do
         bytes = place(plan);
     while (bytes > limit && shrink(plan, bytes));
+    return bytes;
+}
+
+/*
+ * Rough nanoseconds of one thread, for one plane, of what Winograd changes: products, sums, and splitting
+ * again for each row of tiles or chunk.
+ */
+static double estimate_tiles(const ozg_plan *plan)
+{
+    const ozg_kernel *kernel = plan->kernel;
+    const ozg_halves half = halves(plan);
+    const double m = (double)plan->rows, n = (double)plan->columns, k = (double)plan->shape.k;
+    const int chunks = plan->kt < plan->shape.k;
+    const double times_a = chunks ? ceil(n / (double)plan->nt) : 1,
+                 times_b = chunks || plan->nt < plan->columns ? ceil(m / (double)plan->mt) : 1;
+    const double elements = (m * times_a + n * times_b) * k, entries = m * n * ceil(k / (double)plan->kt);
+    const double core = 4 * (double)half.rows * (double)half.columns / ((double)plan->mt * (double)plan->nt);
+    const double classical = m * n * k / kernel->rate + elements * kernel->element_ns;
+
+    if (half.rows == 0)
+        return classical;
+    return classical + elements * kernel->element_ns * WINOGRAD_SUMS + entries * WINOGRAD_ENTRY +
+           m * n * k * core * (WINOGRAD_TRAFFIC - 0.125 / kernel->rate);
+}
+
+/* Tiles within limit bytes, by Winograd where that saves time. Returns their bytes, as cut(). */
+static size_t cut_tiles(ozg_plan *plan, size_t limit)
+{
+    ozg_plan other = *plan;
+    const size_t classical = cut(plan, limit, 0);
+    const int always = plan->ctx->winograd > 0;
+    size_t bytes;
+
+    if (plan->prepared_a || plan->prepared_b || plan->ctx->winograd < 0 || classical > limit)
+        return classical;
+    bytes = cut(&other, limit, 1);
+    if (bytes > limit || halves(&other).rows == 0)
+        return classical;
+    if (!always &&
+        (other.threads < plan->threads || estimate_tiles(&other) > WINOGRAD_WORTH * estimate_tiles(plan)))
+        return classical;
+    *plan = other;
     return bytes;
 }
 
@@ -303,6 +383,7 @@ static ozg_status smallest_workspace(const ozg_plan *plan, size_t *bytes)
 
     if (ozg_rns_get(&small.rns, plan->kernel->a.word, OZG_NMOD_MAX))
         return OZG_E_NOMEM;
+    small.winograd = 0;
     small.mt = ozg_min64(plan->shape.m, ozg_round_up64(plan->kernel->a.lines, OZG_STRIP));
     small.nt = ozg_min64(tile_columns(plan), plan->kernel->b.lines);
     small.kt = ozg_min64(plan->shape.k, 64);

@@ -23,9 +23,10 @@ struct ozg_plan {
     const ozg_kernel *kernel; /* NULL on other devices */
     int threads;
     size_t scratch_bytes; /* of each thread */
+    int winograd;         /* one level of it, in every tile that is large enough (cpu/winograd.c) */
     /* what follows are places in the workspace */
-    size_t lines_a, lines_b, index, far, shifts, sample, planes_a, planes_b, residues, floors, ceilings;
-    size_t scratch;
+    size_t lines_a, lines_b, index, far, shifts, sample, planes_a, planes_b, sums_a, sums_b, residues, floors;
+    size_t ceilings, scratch;
 };
 
 /* ozg_plan_make() - decides, with the context's backend. m, n, k > 0, the shape checked. Errors:

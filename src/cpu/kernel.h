@@ -108,6 +108,18 @@ typedef void ozg_reduce_fn(const ozg_rns *rns, int l, int complex_, int mr, int 
                            const int32_t *const sums[3], void *re, void *im, int64_t ld);
 
 /*
+ * ozg_quarters_fn - the sums of the quarters w, x, y, z of an operand from which Winograd's products are made
+ * (winograd.c), residues mod m_l of this layout, count words of each:
+ *     out[0] = z + s y,  out[1] = z + s y - s w,  out[2] = s (w - y),  out[3] = x - out[1],    s = +-1,
+ * negative: s = -1. No out overlaps a quarter.
+ */
+typedef void ozg_quarters_fn(const ozg_rns *rns, int l, const ozg_layout *layout, int negative, int64_t count,
+                             const void *const quarter[4], void *const out[4]);
+
+/* ozg_combine_fn - out = x + y, count 32-bit sums modulo 2^32; count is a multiple of mr nr. */
+typedef void ozg_combine_fn(int count, const int32_t *x, const int32_t *y, int32_t *out);
+
+/*
  * ozg_crt_fn - c^ of OZG_STRIP rows of a column: residues mod m_l, words of rns->word bytes, at residues + l
  * plane (bytes); c^ in two's complement, 64-bit word w of row e in out[w][e], rns->nword words. Needs |c^| <=
  * floor(M/2) - floor(M/64), M of the canonical moduli: a little more than 0.48 M. [Xe2] sec. 4.4.
@@ -159,6 +171,8 @@ typedef struct ozg_kernel {
     ozg_split_fn *split;
     ozg_floors_fn *floors;
     ozg_reduce_fn *reduce;
+    ozg_quarters_fn *quarters;
+    ozg_combine_fn *combine;
     ozg_crt_fn *crt;
     ozg_round_fn *round;
     ozg_bounds_fn *bounds;

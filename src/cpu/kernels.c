@@ -22,6 +22,8 @@ static const ozg_kernel kernels[] = {
      ozg_split_##stages,                                                                                     \
      ozg_floors_##stages,                                                                                     \
      ozg_reduce_##stages,                                                                                    \
+     ozg_quarters_##stages,                                                                                  \
+     ozg_combine_##stages,                                                                                   \
      ozg_crt_##stages,                                                                                       \
      ozg_round_##stages,                                                                                     \
      ozg_bounds_##stages,                                                                                    \

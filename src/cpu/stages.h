@@ -31,6 +31,9 @@ ozg_product_fn ozg_product_ref, ozg_product_16x6x2_avx2, ozg_product_16x6x4_avxv
     ozg_product_16x6x8_neoni8mm;
 ozg_state_fn ozg_state_amxint8;
 ozg_reduce_fn ozg_reduce_ref, ozg_reduce_avx2, ozg_reduce_avxvnni, ozg_reduce_avx512, ozg_reduce_neon;
+ozg_quarters_fn ozg_quarters_ref, ozg_quarters_avx2, ozg_quarters_avxvnni, ozg_quarters_avx512,
+    ozg_quarters_neon;
+ozg_combine_fn ozg_combine_ref, ozg_combine_avx2, ozg_combine_avxvnni, ozg_combine_avx512, ozg_combine_neon;
 ozg_crt_fn ozg_crt_ref, ozg_crt_avx2, ozg_crt_avxvnni, ozg_crt_avx512, ozg_crt_neon;
 ozg_round_fn ozg_round_ref, ozg_round_avx2, ozg_round_avxvnni, ozg_round_avx512, ozg_round_neon;
 ozg_bounds_fn ozg_bounds_ref, ozg_bounds_avx2, ozg_bounds_avxvnni, ozg_bounds_avx512, ozg_bounds_neon;

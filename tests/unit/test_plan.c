@@ -61,6 +61,15 @@ static void check_places(const ozg_plan *p)
         check_place(p->planes_a, planes * plane_bytes(&kernel->a, p->mt, p->kt), &end);
     if (!p->prepared_b)
         check_place(p->planes_b, planes * plane_bytes(&kernel->b, p->nt, p->kt), &end);
+    if (p->winograd) {
+        const ozg_halves half = ozg_halves_of(kernel, p->mt, p->nt, p->kt);
+        const size_t sums = 4 * (size_t)p->rns->nmod * (parts == 2 ? 3 : 1);
+
+        assert_true(half.rows > 0 && !p->prepared_a && !p->prepared_b);
+        check_place(p->sums_a, sums * plane_bytes(&kernel->a, half.rows, half.count), &end);
+        check_place(p->sums_b, sums * plane_bytes(&kernel->b, half.columns, half.count), &end);
+        assert_true(p->scratch_bytes >= ozg_winograd_scratch_bytes(kernel, parts == 2, &half));
+    }
     check_place(p->residues,
                 parts * (size_t)(p->rns->nmod * p->rns->word) * round_up((size_t)p->mt, OZG_STRIP) *
                     (size_t)p->nt,
@@ -155,6 +164,7 @@ static void test_many_shapes_and_limits(void **state)
         for (int j = 0; j < 400; j++) {
             const ozg_shape s = random_shape(&r);
 
+            ctx->winograd = j / 4 % 3 - 1; /* nowhere, where it pays, wherever it is possible */
             check_shape(ctx, &s, j % 4, &r);
         }
         ozg_destroy(ctx);
@@ -204,6 +214,34 @@ static void test_threads_give_way(void **state)
         ozg_destroy(ctx);
     }
     assert_true(fewer > 0);
+}
+
+/* Winograd where the estimate says that it pays: large products of the 16-bit engine, never small ones. */
+static void test_winograd_where_it_pays(void **state)
+{
+    (void)state;
+    for (int i = 0; ozg_kernel_name(i); i++) {
+        ozg_context *ctx = open_context(ozg_kernel_name(i));
+        ozg_shape s = {'d', 'N', 'N', 2048, 2048, 2048, ozg_moduli(16)};
+        ozg_plan plan;
+
+        ctx->memory_limit = (size_t)1 << 34;
+        assert_int_equal(ozg_plan_make(&plan, ctx, &s, 0, 0), OZG_OK);
+        if (strcmp(plan.kernel->name, "avx2") == 0)
+            assert_int_equal(plan.winograd, 1);
+        if (strcmp(plan.kernel->name, "amxint8") == 0)
+            assert_int_equal(plan.winograd, 0);
+        s.m = s.n = s.k = 100;
+        assert_int_equal(ozg_plan_make(&plan, ctx, &s, 0, 0), OZG_OK);
+        assert_int_equal(plan.winograd, 0);
+        ctx->winograd = 1;
+        assert_int_equal(ozg_plan_make(&plan, ctx, &s, 0, 0), OZG_OK);
+        assert_int_equal(plan.winograd, 1);
+        ctx->memory_limit = plan.workspace - 1; /* not enough for that tile, but for smaller ones */
+        assert_int_equal(ozg_plan_make(&plan, ctx, &s, 0, 0), OZG_OK);
+        assert_true(plan.workspace <= ctx->memory_limit);
+        ozg_destroy(ctx);
+    }
 }
 
 /* Sizes that no memory holds: refused, without overflow in the arithmetic. */
@@ -286,9 +324,8 @@ static void test_smallest_tiles_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_shapes_and_limits),
-        cmocka_unit_test(test_threads_give_way),
-        cmocka_unit_test(test_immense_shapes),
+        cmocka_unit_test(test_many_shapes_and_limits), cmocka_unit_test(test_threads_give_way),
+        cmocka_unit_test(test_winograd_where_it_pays), cmocka_unit_test(test_immense_shapes),
         cmocka_unit_test(test_smallest_tiles_run),
     };
 

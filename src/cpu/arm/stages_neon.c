@@ -11,4 +11,6 @@
 #include "cpu/residues8_tmpl.h"
 #include "cpu/stages_tmpl.h"
 #include "cpu/bounds_tmpl.h"
+#include "cpu/arm/words8_neon.h"
+#include "cpu/winograd_tmpl.h"
 #endif

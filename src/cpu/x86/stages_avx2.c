@@ -10,6 +10,8 @@
 #include "cpu/x86/residues16_avx2.h"
 #include "cpu/stages_tmpl.h"
 #include "cpu/bounds_tmpl.h"
+#include "cpu/x86/words16_avx2.h"
+#include "cpu/winograd_tmpl.h"
 #else
 typedef int ozg_no_avx2; /* an empty translation unit is not C */
 #endif

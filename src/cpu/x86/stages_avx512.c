@@ -10,6 +10,8 @@
 #include "cpu/residues8_tmpl.h"
 #include "cpu/stages_tmpl.h"
 #include "cpu/bounds_tmpl.h"
+#include "cpu/x86/words8_avx512.h"
+#include "cpu/winograd_tmpl.h"
 #else
 typedef int ozg_no_avx512; /* an empty translation unit is not C */
 #endif

@@ -12,6 +12,8 @@
 #include "cpu/x86/residues8_bytes.h"
 #include "cpu/stages_tmpl.h"
 #include "cpu/bounds_tmpl.h"
+#include "cpu/x86/words8_avx2.h"
+#include "cpu/winograd_tmpl.h"
 #else
 typedef int ozg_no_avxvnni_stages; /* an empty translation unit is not C */
 #endif

@@ -2,11 +2,11 @@
  * prog_equal.c - compares products on a CUDA device with the CPU's, byte by byte, and their reports.
  *
  *     prog_equal [--driver LIBRARY [--capability N] [--order N]] [--quick | --big] [--seed N]
- *                [--group NAME]...
+ *                [--winograd] [--group NAME]...
  *
  * --driver: this library instead of libcuda.so.1, with the emulated kernels; --capability: of its device, 80
  * or 90 (then work is done late); --order: of threads and blocks (emulate.h). --quick: a part of it, for
- * emulation. --big: sizes up to 2048, for a real device. A line for each group; exit status 1 if anything
+ * emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's algorithm for every size. A line for each group; exit status 1 if anything
  * differs, 77 if there is no device.
  *
  * SPDX-License-Identifier: MIT
@@ -24,7 +24,7 @@
 
 static ozg_context *cpu, *on_device, *on_host;
 static const ozg_cuda_api *api;
-static int quick, big, cases, differences;
+static int quick, big, winograd, cases, differences;
 static uint64_t seed = 1;
 
 /* ---- contexts ----------------------------------------------------------------------------------- */
@@ -42,6 +42,8 @@ static ozg_context *open_context(ozg_backend_kind backend, int device_pointers, 
         printf("%s\n", ozg_last_error(NULL));
         exit(77);
     }
+    if (winograd && backend == OZG_BACKEND_CUDA)
+        ctx->cuda->winograd = OZG_CUDA_WINOGRAD_ALWAYS;
     return ctx;
 }
 
@@ -577,6 +579,7 @@ int main(int argc, char **argv)
     for (int q = 1; q < argc; q++) {
         quick |= strcmp(argv[q], "--quick") == 0;
         big |= strcmp(argv[q], "--big") == 0;
+        winograd |= strcmp(argv[q], "--winograd") == 0;
         if (q + 1 < argc && strcmp(argv[q], "--driver") == 0)
             driver = argv[q + 1];
         if (q + 1 < argc && strcmp(argv[q], "--capability") == 0)

@@ -2,11 +2,11 @@
  * prog_equal.c - compares products on a CUDA device with the CPU's, byte by byte, and their reports.
  *
  *     prog_equal [--driver LIBRARY [--capability N] [--order N]] [--quick | --big] [--seed N]
- *                [--winograd] [--group NAME]...
+ *                [--winograd] [--group NAME]... [--time N]
  *
  * --driver: this library instead of libcuda.so.1, with the emulated kernels; --capability: of its device, 80
  * or 90 (then work is done late); --order: of threads and blocks (emulate.h). --quick: a part of it, for
- * emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's algorithm for every size. A line for each group; exit status 1 if anything
+ * emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's algorithm for every size. --time: instead, N x N x N with and without it, timed. A line for each group; exit status 1 if anything
  * differs, 77 if there is no device.
  *
  * SPDX-License-Identifier: MIT
@@ -530,6 +530,7 @@ static void group_big(void)
 }
 
 #include "equal_objects.h"
+#include "equal_time.h"
 
 static const struct {
     const char *name;
@@ -570,9 +571,28 @@ static int wanted(const char *name, int argc, char **argv)
     return !named;
 }
 
+static void run_groups(int argc, char **argv)
+{
+    for (size_t q = 0; q < sizeof groups / sizeof *groups; q++) {
+        const int before = cases, wrong = differences;
+
+        if (!wanted(groups[q].name, argc, argv))
+            continue;
+        memset(&facts, 0, sizeof facts);
+        groups[q].run();
+        printf("%-12s %5d products, %d differ (%d in tiles, %d chunks of k, %d parts, %d with Inf or NaN; "
+               "%llu entries "
+               "repaired)\n",
+               groups[q].name, cases - before, differences - wrong, facts.tiled, facts.chunked, facts.apart,
+               facts.special, (unsigned long long)facts.repaired);
+        fflush(stdout);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *driver = NULL;
+    int64_t timed = 0;
     int capability = 80;
     uint32_t order = 0;
 
@@ -588,24 +608,16 @@ int main(int argc, char **argv)
             order = (uint32_t)strtoul(argv[q + 1], NULL, 0);
         if (q + 1 < argc && strcmp(argv[q], "--seed") == 0)
             seed = strtoull(argv[q + 1], NULL, 0);
+        if (q + 1 < argc && strcmp(argv[q], "--time") == 0)
+            timed = atoll(argv[q + 1]);
     }
     if (driver)
         use_driver(driver, capability, order);
     open_all();
-    for (size_t q = 0; q < sizeof groups / sizeof *groups; q++) {
-        const int before = cases, wrong = differences;
-
-        if (!wanted(groups[q].name, argc, argv))
-            continue;
-        memset(&facts, 0, sizeof facts);
-        groups[q].run();
-        printf("%-12s %5d products, %d differ (%d in tiles, %d chunks of k, %d parts, %d with Inf or NaN; "
-               "%llu entries "
-               "repaired)\n",
-               groups[q].name, cases - before, differences - wrong, facts.tiled, facts.chunked, facts.apart,
-               facts.special, (unsigned long long)facts.repaired);
-        fflush(stdout);
-    }
+    if (timed)
+        time_winograd(timed);
+    else
+        run_groups(argc, argv);
     printf("%s: %d products, %d differ\n", on_device->kernel_name, cases, differences);
     ozg_cuda_leave(on_device, OZG_OK);
     ozg_destroy(on_host);

@@ -279,7 +279,8 @@ static int winograd(const ozg_plan *plan)
         plan->kt < plan->shape.k || plan->shape.k > OZG_CUDA_WINOGRAD_K)
         return 0;
     return g->winograd == OZG_CUDA_WINOGRAD_ALWAYS ||
-           ozg_cuda_winograd_pays(g->capability, g->wgmma, g->multiprocessors, plan->mt, plan->nt, plan->kt);
+           ozg_cuda_winograd_pays(g->capability, g->wgmma, g->multiprocessors, &plan->shape, plan->mt,
+                                  plan->nt);
 }
 
 /* The same with room for Winograd's algorithm, if that pays for the tiles that then fit. */

@@ -73,12 +73,6 @@ __host__ __device__
     return 2 * residues + floors <= room;
 }
 
-/*
- * ozg_cuda_winograd_pays() - does it take less time than eight products, for a tile of this size, by an estimate
- * (winograd_model.c)? wgmma: the product kernel.
- */
-int ozg_cuda_winograd_pays(int capability, int wgmma, int multiprocessors, int64_t m, int64_t n, int64_t k);
-
 /* ozg_cuda_winograd: bytes of k of a warp at a time, lines one after the other. */
 #define OZG_CUDA_WINOGRAD_THREADS  256
 #define OZG_CUDA_WINOGRAD_RESIDENT 4 /* blocks of a multiprocessor */

@@ -2,19 +2,21 @@
  * winograd_model.c - does Winograd's algorithm pay? An estimate from a tile and the device alone.
  *
  * Times are cycles, summed over all multiprocessors, for one plane of residues; the number of planes does not
- * matter but for the start. An eighth of the products is saved, and paid for by one pass over both operands, which
- * reads and writes them, and by more stores of sums:
+ * matter but for the start. An eighth of the products is saved, and paid for by a pass over A and one over B for
+ * each row of tiles, which read and write them, and by more stores of sums:
  *
  *     saved = 2 m n k / 8 / (rate of int8 * its share)
- *     paid  = 2 (m + n) k / BYTES + ENTRY m n + START M
+ *     paid  = 2 (m + rows n) k / BYTES + ENTRY m n + START M
  *
- * The rates are those of native_model.c. BYTES a cycle of a multiprocessor are those of the device's memory. It must
- * be a clear win, by MARGIN, since what the caches make of it is not in the estimate. For m = n that is from about
- * 9500 on for an H200, and k from about 3000 on. All of it is an assumption; time alone depends on it.
+ * The rates are those of native_model.c. BYTES a cycle of a multiprocessor are those of the device's memory. It
+ * must be a clear win, by MARGIN, since what the caches make of it is not in the estimate. For m = n = k that is
+ * from about 10000 on for an H200. All of it is an assumption; time alone depends on it.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cuda/winograd.h"
+#include <math.h>
+
+#include "cuda/plan.h"
 
 typedef struct rates {
     int capability;
@@ -30,6 +32,7 @@ static const rates known[] = {{80, 4096, 9},  {86, 2048, 4},   {87, 4096, 4}, {8
 #define ENTRY       0.06 /* cycles an entry of C: three quarters of a store more, reading back */
 #define START       1e3  /* of one more kernel, divided among 15 planes */
 #define MARGIN      1.5
+#define TILE        1024 /* halves of smaller ones are cut into too few tiles of the product kernel */
 
 /* That of the capability, or of the last one before it. */
 static const rates *rates_of(int capability)
@@ -41,13 +44,14 @@ static const rates *rates_of(int capability)
     return r;
 }
 
-int ozg_cuda_winograd_pays(int capability, int wgmma, int multiprocessors, int64_t m, int64_t n, int64_t k)
+int ozg_cuda_winograd_pays(int capability, int wgmma, int multiprocessors, const ozg_shape *s, int64_t mt,
+                           int64_t nt)
 {
     const rates *r = rates_of(capability);
     const double share = wgmma ? SHARE : r->capability == 90 ? MMA_ON_SM90 : SHARE_MMA;
-    const double saved = 2 * (double)m * (double)n * (double)k / 8 / (r->int8 * share);
-    const double paid = 2 * ((double)m + (double)n) * (double)k / r->bytes + ENTRY * (double)m * (double)n +
-                        START * multiprocessors;
+    const double m = (double)s->m, n = (double)s->n, k = (double)s->k, rows = ceil(m / (double)mt);
+    const double saved = 2 * m * n * k / 8 / (r->int8 * share);
+    const double paid = 2 * (m + rows * n) * k / r->bytes + ENTRY * m * n + START * multiprocessors;
 
-    return saved > MARGIN * paid;
+    return mt >= TILE && nt >= TILE && saved > MARGIN * paid;
 }

@@ -6,7 +6,8 @@
  *
  * --driver: this library instead of libcuda.so.1, with the emulated kernels; --capability: of its device, 80
  * or 90 (then work is done late); --order: of threads and blocks (emulate.h). --quick: a part of it, for
- * emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's algorithm for every size. --time: instead, N x N x N with and without it, timed. A line for each group; exit status 1 if anything
+ * emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's algorithm for every size.
+ * --time: instead, N x N x N with and without it, timed. A line for each group; exit status 1 if anything
  * differs, 77 if there is no device.
  *
  * SPDX-License-Identifier: MIT
@@ -530,18 +531,16 @@ static void group_big(void)
 }
 
 #include "equal_objects.h"
-#include "equal_time.h"
+#include "equal_winograd.h"
 
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},       {"transposes", group_transposes},
-              {"moduli", group_moduli},     {"shapes", group_shapes},
-              {"complex", group_complex},   {"scalars", group_scalars},
-              {"families", group_families}, {"apart", group_apart},
-              {"memory", group_memory},     {"long", group_long},
-              {"batches", group_batches},   {"prepared", group_prepared},
-              {"monitor", group_monitor},   {"big", group_big}};
+} groups[] = {{"types", group_types},       {"transposes", group_transposes}, {"moduli", group_moduli},
+              {"shapes", group_shapes},     {"complex", group_complex},       {"scalars", group_scalars},
+              {"families", group_families}, {"apart", group_apart},           {"memory", group_memory},
+              {"long", group_long},         {"batches", group_batches},       {"prepared", group_prepared},
+              {"monitor", group_monitor},   {"winograd", group_winograd},     {"big", group_big}};
 
 /* ---- the program -------------------------------------------------------------------------------- */
 

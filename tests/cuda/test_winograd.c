@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/plan.h"
 #include "cuda/product.h"
 #include "cuda/product_maps.h"
 #include "cuda/table.h"
@@ -266,9 +267,9 @@ static void test_every_modulus(void **state)
     struct rng r = {1};
 
     (void)state;
-    check_combinations(&r, &(struct product){0, 0, 49, 512, 256, 1024, 0, PAIRS}, 1, 1);
-    check_combinations(&r, &(struct product){1, 0, 24, 512, 256, 1024, 0, PAIRS}, 1, 1);
-    check_combinations(&r, &(struct product){1, 0, 48, 512, 256, 1024, 0, PAIRS}, 1, 1);
+    check_combinations(&r, &(struct product){0, 0, 49, 512, 512, 512, 0, PAIRS}, 1, 1);
+    check_combinations(&r, &(struct product){1, 0, 24, 512, 512, 512, 0, PAIRS}, 1, 1);
+    check_combinations(&r, &(struct product){1, 0, 48, 512, 512, 512, 0, PAIRS}, 1, 1);
 }
 
 static void test_sizes(void **state)
@@ -371,13 +372,13 @@ static void test_many_moduli(void **state)
     check_product(&r, &(struct product){1, 1, 11, 260, 132, 130, 0, ANY});
 }
 
-/* The largest sums: those of the four products in registers reach 2 k 127^2 for the largest k. */
-static void test_extreme_sums(void **state)
+/* Long sums of the largest residues. */
+static void test_long_sums(void **state)
 {
     struct rng r = {5};
 
     (void)state;
-    check_product(&r, &(struct product){0, 0, 2, 257, 129, OZG_CUDA_WINOGRAD_K, 0, LEAST});
+    check_product(&r, &(struct product){0, 0, 2, 257, 3, 4000, 0, LEAST});
 }
 
 /* ---- what is left to the usual kernel ----------------------------------------------------------- */
@@ -455,16 +456,25 @@ static void test_faults_are_seen(void **state)
 
 /* ---- the estimate ------------------------------------------------------------------------------- */
 
+static int pays(int capability, int64_t m, int64_t n, int64_t k, int64_t mt, int64_t nt)
+{
+    const ozg_shape s = {'d', 'N', 'N', m, n, k, ozg_native()};
+
+    return ozg_cuda_winograd_pays(capability, capability == 90, 132, &s, mt, nt);
+}
+
 static void test_estimate(void **state)
 {
     (void)state;
-    assert_int_equal(ozg_cuda_winograd_pays(90, 1, 132, 16384, 16384, 16384), 1);
-    assert_int_equal(ozg_cuda_winograd_pays(90, 1, 132, 4096, 4096, 4096), 0);
-    assert_int_equal(ozg_cuda_winograd_pays(90, 1, 132, 16384, 16384, 512),
-                     0); /* sums are stored more often */
-    assert_int_equal(ozg_cuda_winograd_pays(90, 1, 132, 65536, 2048, 65536), 0);
-    assert_int_equal(ozg_cuda_winograd_pays(75, 0, 80, 100, 100, 100), 0);
-    assert_int_equal(ozg_cuda_winograd_pays(130, 0, 100, 40000, 40000, 40000), 1);
+    assert_int_equal(pays(90, 16384, 16384, 16384, 16384, 16384), 1);
+    assert_int_equal(pays(90, 16384, 16384, 16384, 16384, 2048), 1); /* both operands are combined once */
+    assert_int_equal(pays(90, 16384, 16384, 16384, 2048, 16384), 0);
+    assert_int_equal(pays(90, 16384, 16384, 16384, 16384, 512), 0);
+    assert_int_equal(pays(90, 4096, 4096, 4096, 4096, 4096), 0);
+    assert_int_equal(pays(90, 16384, 16384, 512, 16384, 16384), 0); /* sums are stored more often */
+    assert_int_equal(pays(90, 65536, 2048, 65536, 65536, 2048), 0);
+    assert_int_equal(pays(75, 100, 100, 100, 100, 100), 0);
+    assert_int_equal(pays(130, 40000, 40000, 40000, 40000, 40000), 1);
 }
 
 int main(void)
@@ -472,7 +482,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_modulus), cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_products),      cmocka_unit_test(test_many_moduli),
-        cmocka_unit_test(test_extreme_sums),  cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_long_sums),     cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_nothing),       cmocka_unit_test(test_faults_are_seen),
         cmocka_unit_test(test_estimate),
     };

@@ -1,11 +1,44 @@
 /*
- * equal_time.h - times products with and without Winograd's algorithm on the device, alternately. A part of
+ * equal_winograd.h - Winograd's algorithm whatever the size, and times with and without it. A part of
  * prog_equal.c.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef OZG_TEST_CUDA_EQUAL_TIME_H
-#define OZG_TEST_CUDA_EQUAL_TIME_H
+#ifndef OZG_TEST_CUDA_EQUAL_WINOGRAD_H
+#define OZG_TEST_CUDA_EQUAL_WINOGRAD_H
+
+/* From now on, in all contexts. */
+static void use_winograd(int always)
+{
+    winograd = always;
+    on_device->cuda->winograd = on_host->cuda->winograd =
+        always ? OZG_CUDA_WINOGRAD_ALWAYS : OZG_CUDA_WINOGRAD_AUTO;
+}
+
+/* Halves with and without lines in the second one; parts; tiles; moduli for which there is no room. */
+static void group_winograd(void)
+{
+    const int before = winograd;
+
+    use_winograd(1);
+    check(make('d', 300, 280, 150, ozg_native(), UNIFORM), 1);
+    check(make('z', 40, 300, 260, ozg_moduli(15), UNIFORM), 0);
+    check(make('s', 520, 140, 130, ozg_rounded(), WIDE), 0);
+    check(make('d', 300, 283, 130, ozg_native(), EVIL), 0);
+    check(make('d', 20, 10, 270, ozg_native(), WIDE), 2);
+    check(make('c', 10, 140, 20, ozg_accurate(9), UNIFORM), 1);
+    for (int t = 0; t < 4 && !quick; t++)
+        for (int q = 0; q < 5; q++) {
+            product g = make(types[t], 250 + 100 * q, 300 - 20 * t, 120 + 70 * q, accuracy(types[t], q),
+                             q % 2 ? WIDE : UNIFORM);
+
+            g.beta[0] = q % 2 ? 0 : 0.5;
+            g.pad = q % 3;
+            g.transa = t % 2 ? 'T' : 'N';
+            check(g, 1);
+        }
+    use_winograd(before);
+}
 
 #define TIMED 7 /* of each way; the median counts */
 
@@ -80,7 +113,7 @@ static void time_winograd(int64_t n)
 
     for (size_t q = 0; q < sizeof g / sizeof *g; q++)
         time_product(&g[q]);
-    on_device->cuda->winograd = winograd ? OZG_CUDA_WINOGRAD_ALWAYS : OZG_CUDA_WINOGRAD_AUTO;
+    use_winograd(winograd);
 }
 
 #endif

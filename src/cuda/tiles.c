@@ -109,9 +109,7 @@ static void enter_operand(const walk *w, int side, int64_t line, ozg_cuda_planes
     planes->base += line * planes->pitch + w->tile.p0;
 }
 
-/* ---- products of residues by Winograd's algorithm (winograd.h) */
-
-/* Planes of an operand that there are for it; 0: it is not for this tile. */
+/* Planes of an operand that there are for Winograd's algorithm (winograd.h); 0: it is not for this tile. */
 static int winograd_room(const walk *w)
 {
     const ozg_cuda_job *job = w->job;
@@ -124,10 +122,13 @@ static int may_winograd(const walk *w)
 {
     const ozg_cuda_job *job = w->job;
     const ozg_shape *s = &job->plan.shape;
-    const int nmod = job->nmod[w->tile.part], all = ozg_cuda_planes_of(s->type, s->acc, nmod),
-              residues = ozg_cuda_residue_planes(s->type, nmod), room = winograd_room(w);
+    const int room = winograd_room(w);
+    int residues;
 
-    return room && (!job->settled || ozg_cuda_winograd_fits(residues, all - residues, room));
+    if (!room || !job->settled)
+        return room != 0;
+    residues = ozg_cuda_residue_planes(s->type, job->nmod[w->tile.part]);
+    return ozg_cuda_winograd_fits(residues, sums(job, w->tile.part, 0) - residues, room);
 }
 
 static int may_usual(const walk *w)
@@ -135,6 +136,7 @@ static int may_usual(const walk *w)
     return w->job->request.kind == OZG_BY_NATIVE || !w->job->settled || !may_winograd(w);
 }
 
+/* The combinations of quadrants of what was split. */
 static void combine(const walk *w)
 {
     ozg_cuda_job *job = w->job;
@@ -157,8 +159,6 @@ static void combine(const walk *w)
                         OZG_CUDA_WINOGRAD_THREADS, 0, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_PRODUCT);
 }
-
-/* ---- */
 
 static void launch_product(const walk *w, int winograd, const ozg_cuda_product_args *args)
 {

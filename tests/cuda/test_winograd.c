@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/device.h"
 #include "cuda/plan.h"
 #include "cuda/product.h"
 #include "cuda/product_maps.h"
@@ -477,6 +478,70 @@ static void test_estimate(void **state)
     assert_int_equal(pays(130, 40000, 40000, 40000, 40000, 40000), 1);
 }
 
+/* ---- the plan ----------------------------------------------------------------------------------- */
+
+static ozg_plan plan_of(int64_t n, int64_t k, ozg_accuracy acc, int how, size_t limit, int prepared)
+{
+    static struct ozg_cuda device;
+    static ozg_context ctx;
+    ozg_plan plan;
+
+    memset(&ctx, 0, sizeof ctx);
+    memset(&device, 0, sizeof device);
+    memset(&plan, 0, sizeof plan);
+    ctx.cuda = &device;
+    ctx.device_pointers = 1;
+    ctx.memory_limit = limit;
+    device.capability = 90;
+    device.wgmma = 1;
+    device.multiprocessors = 132;
+    device.winograd = how;
+    plan.ctx = &ctx;
+    plan.shape = (ozg_shape){'d', 'N', 'N', n, n, k, acc};
+    plan.prepared_b = prepared;
+    plan.nmod = acc.value;
+    assert_int_equal(ozg_cuda_plan(&plan), OZG_OK);
+    assert_true(plan.workspace <= limit);
+    return plan;
+}
+
+static int planned(int64_t n, int64_t k, int how, int prepared)
+{
+    return plan_of(n, k, ozg_moduli(15), how, (size_t)100 << 30, prepared).winograd;
+}
+
+static void test_plans(void **state)
+{
+    const size_t much = (size_t)100 << 30;
+    ozg_cuda_places with, without;
+    ozg_plan plan;
+
+    (void)state;
+    assert_int_equal(planned(16384, 16384, OZG_CUDA_WINOGRAD_AUTO, 0), 1);
+    assert_int_equal(planned(16384, 16384, OZG_CUDA_WINOGRAD_NEVER, 0), 0);
+    assert_int_equal(planned(16384, 16384, OZG_CUDA_WINOGRAD_AUTO, 1), 0);
+    assert_int_equal(planned(2048, 2048, OZG_CUDA_WINOGRAD_AUTO, 0), 0);
+    assert_int_equal(planned(20, 20, OZG_CUDA_WINOGRAD_ALWAYS, 0), 1);
+    assert_int_equal(planned(16384, OZG_CUDA_WINOGRAD_K, OZG_CUDA_WINOGRAD_AUTO, 0), 1);
+    assert_int_equal(planned(16384, OZG_CUDA_WINOGRAD_K + 1, OZG_CUDA_WINOGRAD_ALWAYS, 0), 0);
+    /* s given: a second set of planes; in less memory smaller tiles, in little memory the usual way */
+    plan = plan_of(16384, 16384, ozg_moduli(15), OZG_CUDA_WINOGRAD_AUTO, much, 0);
+    ozg_cuda_place(&plan, &with);
+    assert_int_equal(with.room, 30);
+    assert_int_equal(plan.nt, 16384);
+    plan = plan_of(16384, 16384, ozg_moduli(15), OZG_CUDA_WINOGRAD_AUTO, plan.workspace - 1, 0);
+    assert_true(plan.winograd && plan.nt < 16384);
+    assert_int_equal(
+        plan_of(16384, 16384, ozg_moduli(15), OZG_CUDA_WINOGRAD_AUTO, (size_t)2 << 30, 0).winograd, 0);
+    /* the data choose: no more than without it */
+    plan = plan_of(16384, 16384, ozg_native(), OZG_CUDA_WINOGRAD_AUTO, much, 0);
+    ozg_cuda_place(&plan, &with);
+    assert_int_equal(plan.winograd, 1);
+    plan = plan_of(16384, 16384, ozg_native(), OZG_CUDA_WINOGRAD_NEVER, much, 0);
+    ozg_cuda_place(&plan, &without);
+    assert_int_equal(with.bytes, without.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,7 +549,7 @@ int main(void)
         cmocka_unit_test(test_products),      cmocka_unit_test(test_many_moduli),
         cmocka_unit_test(test_long_sums),     cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_nothing),       cmocka_unit_test(test_faults_are_seen),
-        cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_estimate),      cmocka_unit_test(test_plans),
     };
 
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)

@@ -22,7 +22,7 @@ static void group_winograd(void)
 
     use_winograd(1);
     check(make('d', 300, 280, 150, ozg_native(), UNIFORM), 1);
-    check(make('z', 40, 300, 260, ozg_moduli(15), UNIFORM), 0);
+    check(make('z', 40, 200, 260, ozg_moduli(6), UNIFORM), 0);
     check(make('s', 520, 140, 130, ozg_rounded(), WIDE), 0);
     check(make('d', 300, 283, 130, ozg_native(), EVIL), 0);
     check(make('d', 20, 10, 270, ozg_native(), WIDE), 2);

@@ -10,7 +10,7 @@
  *
  * The rates are those of native_model.c. BYTES a cycle of a multiprocessor are those of the device's memory. It
  * must be a clear win, by MARGIN, since what the caches make of it is not in the estimate. For m = n = k that is
- * from about 10000 on for an H200. All of it is an assumption; time alone depends on it.
+ * from about 11000 on for an H200. All of it is an assumption; time alone depends on it.
  *
  * SPDX-License-Identifier: MIT
  */

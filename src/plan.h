@@ -18,6 +18,7 @@ struct ozg_plan {
     int64_t rows, columns; /* of C: all, or those of a part (apart.h) */
     int64_t mt, nt, kt;    /* tile of C, and chunk of k */
     size_t workspace;      /* bytes, with slack to align the caller's */
+    int winograd;          /* CUDA: residues are multiplied by Winograd's algorithm where planes suffice */
     const ozg_rns *rns;
     /* what follows is the CPU's */
     const ozg_kernel *kernel; /* NULL on other devices */

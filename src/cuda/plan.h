@@ -13,6 +13,7 @@
 /* What is where. size_t: bytes from the beginning of the workspace. */
 typedef struct ozg_cuda_places {
     int planes;                      /* of one operand */
+    int room;                        /* the same with those for combinations (winograd.h) */
     int64_t pitch, lines_a, lines_b; /* of the planes; the residues have ld lines_a */
     int64_t columns;                 /* of the residues */
     int64_t places;                  /* 64-bit words of a line, 0: not wanted */
@@ -78,6 +79,13 @@ ozg_cuda_lines ozg_cuda_lines_of(const ozg_view *view, int64_t count, int64_t k,
 /* ozg_cuda_lines_at() - the lines of A (side 0) or B (side 1) in the workspace at `base`. */
 ozg_cuda_lines ozg_cuda_lines_at(const ozg_plan *plan, const ozg_cuda_places *places, unsigned char *base,
                                  int side, const ozg_view *view);
+
+/*
+ * ozg_cuda_winograd_pays() - does it take less time than eight products, in tiles of mt x nt, by an estimate
+ * (winograd_model.c)? wgmma: the product kernel.
+ */
+int ozg_cuda_winograd_pays(int capability, int wgmma, int multiprocessors, const ozg_shape *shape, int64_t mt,
+                           int64_t nt);
 
 /* ozg_cuda_tiles() - how many tiles of `unit` cover `count`. */
 static inline int64_t ozg_cuda_tiles(int64_t count, int64_t unit)

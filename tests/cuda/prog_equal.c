@@ -2,11 +2,12 @@
  * prog_equal.c - compares products on a CUDA device with the CPU's, byte by byte, and their reports.
  *
  *     prog_equal [--driver LIBRARY [--capability N] [--order N]] [--quick | --big] [--seed N]
- *                [--group NAME]...
+ *                [--winograd] [--group NAME]... [--time N]
  *
  * --driver: this library instead of libcuda.so.1, with the emulated kernels; --capability: of its device, 80
  * or 90 (then work is done late); --order: of threads and blocks (emulate.h). --quick: a part of it, for
- * emulation. --big: sizes up to 2048, for a real device. A line for each group; exit status 1 if anything
+ * emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's algorithm for every size.
+ * --time: instead, N x N x N with and without it, timed. A line for each group; exit status 1 if anything
  * differs, 77 if there is no device.
  *
  * SPDX-License-Identifier: MIT
@@ -24,7 +25,7 @@
 
 static ozg_context *cpu, *on_device, *on_host;
 static const ozg_cuda_api *api;
-static int quick, big, cases, differences;
+static int quick, big, winograd, cases, differences;
 static uint64_t seed = 1;
 
 /* ---- contexts ----------------------------------------------------------------------------------- */
@@ -42,6 +43,8 @@ static ozg_context *open_context(ozg_backend_kind backend, int device_pointers, 
         printf("%s\n", ozg_last_error(NULL));
         exit(77);
     }
+    if (winograd && backend == OZG_BACKEND_CUDA)
+        ctx->cuda->winograd = OZG_CUDA_WINOGRAD_ALWAYS;
     return ctx;
 }
 
@@ -528,17 +531,16 @@ static void group_big(void)
 }
 
 #include "equal_objects.h"
+#include "equal_winograd.h"
 
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},       {"transposes", group_transposes},
-              {"moduli", group_moduli},     {"shapes", group_shapes},
-              {"complex", group_complex},   {"scalars", group_scalars},
-              {"families", group_families}, {"apart", group_apart},
-              {"memory", group_memory},     {"long", group_long},
-              {"batches", group_batches},   {"prepared", group_prepared},
-              {"monitor", group_monitor},   {"big", group_big}};
+} groups[] = {{"types", group_types},       {"transposes", group_transposes}, {"moduli", group_moduli},
+              {"shapes", group_shapes},     {"complex", group_complex},       {"scalars", group_scalars},
+              {"families", group_families}, {"apart", group_apart},           {"memory", group_memory},
+              {"long", group_long},         {"batches", group_batches},       {"prepared", group_prepared},
+              {"monitor", group_monitor},   {"winograd", group_winograd},     {"big", group_big}};
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
@@ -568,27 +570,8 @@ static int wanted(const char *name, int argc, char **argv)
     return !named;
 }
 
-int main(int argc, char **argv)
+static void run_groups(int argc, char **argv)
 {
-    const char *driver = NULL;
-    int capability = 80;
-    uint32_t order = 0;
-
-    for (int q = 1; q < argc; q++) {
-        quick |= strcmp(argv[q], "--quick") == 0;
-        big |= strcmp(argv[q], "--big") == 0;
-        if (q + 1 < argc && strcmp(argv[q], "--driver") == 0)
-            driver = argv[q + 1];
-        if (q + 1 < argc && strcmp(argv[q], "--capability") == 0)
-            capability = atoi(argv[q + 1]);
-        if (q + 1 < argc && strcmp(argv[q], "--order") == 0)
-            order = (uint32_t)strtoul(argv[q + 1], NULL, 0);
-        if (q + 1 < argc && strcmp(argv[q], "--seed") == 0)
-            seed = strtoull(argv[q + 1], NULL, 0);
-    }
-    if (driver)
-        use_driver(driver, capability, order);
-    open_all();
     for (size_t q = 0; q < sizeof groups / sizeof *groups; q++) {
         const int before = cases, wrong = differences;
 
@@ -603,6 +586,37 @@ int main(int argc, char **argv)
                facts.special, (unsigned long long)facts.repaired);
         fflush(stdout);
     }
+}
+
+int main(int argc, char **argv)
+{
+    const char *driver = NULL;
+    int64_t timed = 0;
+    int capability = 80;
+    uint32_t order = 0;
+
+    for (int q = 1; q < argc; q++) {
+        quick |= strcmp(argv[q], "--quick") == 0;
+        big |= strcmp(argv[q], "--big") == 0;
+        winograd |= strcmp(argv[q], "--winograd") == 0;
+        if (q + 1 < argc && strcmp(argv[q], "--driver") == 0)
+            driver = argv[q + 1];
+        if (q + 1 < argc && strcmp(argv[q], "--capability") == 0)
+            capability = atoi(argv[q + 1]);
+        if (q + 1 < argc && strcmp(argv[q], "--order") == 0)
+            order = (uint32_t)strtoul(argv[q + 1], NULL, 0);
+        if (q + 1 < argc && strcmp(argv[q], "--seed") == 0)
+            seed = strtoull(argv[q + 1], NULL, 0);
+        if (q + 1 < argc && strcmp(argv[q], "--time") == 0)
+            timed = atoll(argv[q + 1]);
+    }
+    if (driver)
+        use_driver(driver, capability, order);
+    open_all();
+    if (timed)
+        time_winograd(timed);
+    else
+        run_groups(argc, argv);
     printf("%s: %d products, %d differ\n", on_device->kernel_name, cases, differences);
     ozg_cuda_leave(on_device, OZG_OK);
     ozg_destroy(on_host);

@@ -103,7 +103,7 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = 0; i < 2 * runs; i++) {
-        ctx->winograd = i % 2 ? 1 : -1;
+        ctx->winograd = i % 2 ? OZG_WINOGRAD_ALWAYS : OZG_WINOGRAD_NEVER;
         measure(&best[i % 2], ctx, type, n, acc, a, b, c[i % 2]);
     }
     for (int i = 0; i < 2; i++)

@@ -361,10 +361,11 @@ static size_t cut_tiles(ozg_plan *plan, size_t limit)
 {
     ozg_plan other = *plan;
     const size_t classical = cut(plan, limit, 0);
-    const int always = plan->ctx->winograd > 0;
+    const int always = plan->ctx->winograd == OZG_WINOGRAD_ALWAYS;
     size_t bytes;
 
-    if (plan->prepared_a || plan->prepared_b || plan->ctx->winograd < 0 || classical > limit)
+    if (plan->prepared_a || plan->prepared_b || plan->ctx->winograd == OZG_WINOGRAD_NEVER ||
+        classical > limit)
         return classical;
     bytes = cut(&other, limit, 1);
     if (bytes > limit || halves(&other).rows == 0)

@@ -52,9 +52,6 @@ typedef struct ozg_cuda_pinned {
     size_t bytes;
 } ozg_cuda_pinned;
 
-/* Products of residues by Winograd's algorithm (winograd.h): where an estimate says that it pays. */
-enum { OZG_CUDA_WINOGRAD_AUTO, OZG_CUDA_WINOGRAD_NEVER, OZG_CUDA_WINOGRAD_ALWAYS };
-
 /* ctx->cuda */
 struct ozg_cuda {
     const ozg_cuda_api *api;
@@ -65,7 +62,6 @@ struct ozg_cuda {
     size_t shared_most;                  /* dynamic shared memory of a block, at most */
     const char *kernel;                  /* product: "cuda-wgmma" or "cuda-mma" */
     int wgmma;                           /* the same as a number */
-    int winograd;                        /* OZG_CUDA_WINOGRAD_AUTO, _NEVER, _ALWAYS: tests set it */
     CUstream stream;                     /* the caller's, or NULL: the default stream */
     void *native;                        /* cublasHandle_t for OZG_AUTOMATIC (native.h); else NULL */
     int after_kernel;                    /* its last work is a kernel of this call: ozg_cuda_launch() */

@@ -279,10 +279,10 @@ static int winograd(const ozg_plan *plan)
 {
     const struct ozg_cuda *g = plan->ctx->cuda;
 
-    if (g->winograd == OZG_CUDA_WINOGRAD_NEVER || plan->prepared_a || plan->prepared_b ||
+    if (plan->ctx->winograd == OZG_WINOGRAD_NEVER || plan->prepared_a || plan->prepared_b ||
         plan->kt < plan->shape.k || plan->shape.k > OZG_CUDA_WINOGRAD_K)
         return 0;
-    return g->winograd == OZG_CUDA_WINOGRAD_ALWAYS ||
+    return plan->ctx->winograd == OZG_WINOGRAD_ALWAYS ||
            ozg_cuda_winograd_pays(g->capability, g->wgmma, g->multiprocessors, &plan->shape, plan->mt,
                                   plan->nt);
 }

@@ -11,8 +11,7 @@
 static void use_winograd(int always)
 {
     winograd = always;
-    on_device->cuda->winograd = on_host->cuda->winograd =
-        always ? OZG_CUDA_WINOGRAD_ALWAYS : OZG_CUDA_WINOGRAD_AUTO;
+    on_device->winograd = on_host->winograd = always ? OZG_WINOGRAD_ALWAYS : OZG_WINOGRAD_PAYS;
 }
 
 /* Halves with and without lines in the second one; parts; tiles; moduli for which there is no room. */
@@ -51,7 +50,7 @@ static int by_total(const void *x, const void *y)
 
 static void run_timed(const product *g, const CUdeviceptr x[3], int way, ozg_report *report)
 {
-    on_device->cuda->winograd = way ? OZG_CUDA_WINOGRAD_ALWAYS : OZG_CUDA_WINOGRAD_NEVER;
+    on_device->winograd = way ? OZG_WINOGRAD_ALWAYS : OZG_WINOGRAD_NEVER;
     must(
         call(on_device, g, (void *)(uintptr_t)x[0], (void *)(uintptr_t)x[1], (void *)(uintptr_t)x[2], report),
         ozg_last_error(on_device));

@@ -44,7 +44,7 @@ static ozg_context *open_context(ozg_backend_kind backend, int device_pointers, 
         exit(77);
     }
     if (winograd && backend == OZG_BACKEND_CUDA)
-        ctx->cuda->winograd = OZG_CUDA_WINOGRAD_ALWAYS;
+        ctx->winograd = OZG_WINOGRAD_ALWAYS;
     return ctx;
 }
 

@@ -516,7 +516,7 @@ static ozg_plan plan_of(int64_t n, int64_t k, ozg_accuracy acc, int how, size_t 
     device.capability = 90;
     device.wgmma = 1;
     device.multiprocessors = 132;
-    device.winograd = how;
+    ctx.winograd = how;
     plan.ctx = &ctx;
     plan.shape = (ozg_shape){'d', 'N', 'N', n, n, k, acc};
     plan.prepared_b = prepared;
@@ -538,27 +538,27 @@ static void test_plans(void **state)
     ozg_plan plan;
 
     (void)state;
-    assert_int_equal(planned(16384, 16384, OZG_CUDA_WINOGRAD_AUTO, 0), 1);
-    assert_int_equal(planned(16384, 16384, OZG_CUDA_WINOGRAD_NEVER, 0), 0);
-    assert_int_equal(planned(16384, 16384, OZG_CUDA_WINOGRAD_AUTO, 1), 0);
-    assert_int_equal(planned(2048, 2048, OZG_CUDA_WINOGRAD_AUTO, 0), 0);
-    assert_int_equal(planned(20, 20, OZG_CUDA_WINOGRAD_ALWAYS, 0), 1);
-    assert_int_equal(planned(16384, OZG_CUDA_WINOGRAD_K, OZG_CUDA_WINOGRAD_AUTO, 0), 1);
-    assert_int_equal(planned(16384, OZG_CUDA_WINOGRAD_K + 1, OZG_CUDA_WINOGRAD_ALWAYS, 0), 0);
+    assert_int_equal(planned(16384, 16384, OZG_WINOGRAD_PAYS, 0), 1);
+    assert_int_equal(planned(16384, 16384, OZG_WINOGRAD_NEVER, 0), 0);
+    assert_int_equal(planned(16384, 16384, OZG_WINOGRAD_PAYS, 1), 0);
+    assert_int_equal(planned(2048, 2048, OZG_WINOGRAD_PAYS, 0), 0);
+    assert_int_equal(planned(20, 20, OZG_WINOGRAD_ALWAYS, 0), 1);
+    assert_int_equal(planned(16384, OZG_CUDA_WINOGRAD_K, OZG_WINOGRAD_PAYS, 0), 1);
+    assert_int_equal(planned(16384, OZG_CUDA_WINOGRAD_K + 1, OZG_WINOGRAD_ALWAYS, 0), 0);
     /* s given: a second set of planes; in less memory smaller tiles, in little memory the usual way */
-    plan = plan_of(16384, 16384, ozg_moduli(15), OZG_CUDA_WINOGRAD_AUTO, much, 0);
+    plan = plan_of(16384, 16384, ozg_moduli(15), OZG_WINOGRAD_PAYS, much, 0);
     ozg_cuda_place(&plan, &with);
     assert_int_equal(with.room, 30);
     assert_int_equal(plan.nt, 16384);
-    plan = plan_of(16384, 16384, ozg_moduli(15), OZG_CUDA_WINOGRAD_AUTO, plan.workspace - 1, 0);
+    plan = plan_of(16384, 16384, ozg_moduli(15), OZG_WINOGRAD_PAYS, plan.workspace - 1, 0);
     assert_true(plan.winograd && plan.nt < 16384);
-    assert_int_equal(
-        plan_of(16384, 16384, ozg_moduli(15), OZG_CUDA_WINOGRAD_AUTO, (size_t)2 << 30, 0).winograd, 0);
+    assert_int_equal(plan_of(16384, 16384, ozg_moduli(15), OZG_WINOGRAD_PAYS, (size_t)2 << 30, 0).winograd,
+                     0);
     /* the data choose: no more than without it */
-    plan = plan_of(16384, 16384, ozg_native(), OZG_CUDA_WINOGRAD_AUTO, much, 0);
+    plan = plan_of(16384, 16384, ozg_native(), OZG_WINOGRAD_PAYS, much, 0);
     ozg_cuda_place(&plan, &with);
     assert_int_equal(plan.winograd, 1);
-    plan = plan_of(16384, 16384, ozg_native(), OZG_CUDA_WINOGRAD_NEVER, much, 0);
+    plan = plan_of(16384, 16384, ozg_native(), OZG_WINOGRAD_NEVER, much, 0);
     ozg_cuda_place(&plan, &without);
     assert_int_equal(with.bytes, without.bytes);
 }

@@ -37,7 +37,7 @@ static int close_arena(void **state)
     return 0;
 }
 
-/* winograd: 1 wherever it is possible, -1 nowhere */
+/* winograd: OZG_WINOGRAD_... */
 static ozg_context *open_context(const char *kernel, int threads, size_t memory_limit, int winograd)
 {
     ozg_config cfg;
@@ -117,8 +117,8 @@ static void all_kinds(void **state)
             struct gemm g = make(types[q % 4], op, 64 + (q * 37) % 150, 65 + (q * 53) % 140,
                                  66 + (q * 71) % 300, families[q / 6 % 3], (uint64_t)q);
             const ozg_accuracy acc = accuracy_of(q / 4 % 6);
-            ozg_context *with = open_context(ozg_kernel_name(i), 1 + q % 3, 0, 1),
-                        *without = open_context(ozg_kernel_name(i), 1, 0, -1);
+            ozg_context *with = open_context(ozg_kernel_name(i), 1 + q % 3, 0, OZG_WINOGRAD_ALWAYS),
+                        *without = open_context(ozg_kernel_name(i), 1, 0, OZG_WINOGRAD_NEVER);
             void *expected, *c;
 
             assert_true(is_winograd(with, &g, acc));
@@ -140,8 +140,8 @@ static void all_kinds(void **state)
 static void check_limit(const char *kernel, const struct gemm *g, ozg_accuracy acc, size_t limit,
                         ozg_report *report)
 {
-    ozg_context *with = open_context(kernel, 2, limit, 1),
-                *without = open_context(kernel, 2, (size_t)2 << 30, -1);
+    ozg_context *with = open_context(kernel, 2, limit, OZG_WINOGRAD_ALWAYS),
+                *without = open_context(kernel, 2, (size_t)2 << 30, OZG_WINOGRAD_NEVER);
     void *expected = product(without, g, acc, NULL), *c = product(with, g, acc, report);
 
     assert_true(gemm_same(g, c, expected, kernel));
@@ -194,8 +194,8 @@ static void workspace_is_honoured(void **state)
                 make("dzs"[q % 3], "NT", is_large ? 530 : 130 + 11 * q, is_large ? 790 : 140 - 7 * q,
                      is_large ? 70 : 150, FAMILY_UNIFORM, (uint64_t)q);
             const ozg_accuracy acc = q < 3 || is_large ? ozg_moduli(8) : ozg_native();
-            ozg_context *with = open_context(ozg_kernel_name(i), 2, 0, 1),
-                        *without = open_context(ozg_kernel_name(i), 2, 0, -1);
+            ozg_context *with = open_context(ozg_kernel_name(i), 2, 0, OZG_WINOGRAD_ALWAYS),
+                        *without = open_context(ozg_kernel_name(i), 2, 0, OZG_WINOGRAD_NEVER);
             void *expected = product(without, &g, acc, NULL), *c = gemm_image(&g);
             double alpha[2] = {g.alpha[0], g.alpha[1]}, beta[2] = {g.beta[0], g.beta[1]};
             float alpha_single = (float)alpha[0], beta_single = (float)beta[0];
@@ -230,7 +230,7 @@ static void workspace_is_honoured(void **state)
 static void prepared_is_classical(void **state)
 {
     struct gemm g = make('d', "NN", 200, 200, 200, FAMILY_UNIFORM, 1);
-    ozg_context *with = open_context(NULL, 1, 0, 1);
+    ozg_context *with = open_context(NULL, 1, 0, OZG_WINOGRAD_ALWAYS);
     const ozg_accuracy acc = ozg_moduli(15);
     void *expected = product(with, &g, acc, NULL), *c = gemm_image(&g);
     ozg_operand *pa;

@@ -164,7 +164,7 @@ static void test_many_shapes_and_limits(void **state)
         for (int j = 0; j < 400; j++) {
             const ozg_shape s = random_shape(&r);
 
-            ctx->winograd = j / 4 % 3 - 1; /* nowhere, where it pays, wherever it is possible */
+            ctx->winograd = j / 4 % 3;
             check_shape(ctx, &s, j % 4, &r);
         }
         ozg_destroy(ctx);
@@ -234,7 +234,7 @@ static void test_winograd_where_it_pays(void **state)
         s.m = s.n = s.k = 100;
         assert_int_equal(ozg_plan_make(&plan, ctx, &s, 0, 0), OZG_OK);
         assert_int_equal(plan.winograd, 0);
-        ctx->winograd = 1;
+        ctx->winograd = OZG_WINOGRAD_ALWAYS;
         assert_int_equal(ozg_plan_make(&plan, ctx, &s, 0, 0), OZG_OK);
         assert_int_equal(plan.winograd, 1);
         ctx->memory_limit = plan.workspace - 1; /* not enough for that tile, but for smaller ones */

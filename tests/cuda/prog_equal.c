@@ -11,81 +11,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE
-#endif
-#include <dlfcn.h>
-#include <stdio.h>
-
+#include "device_program.h"
 #include "equal_data.h"
 
-#include "cuda/device.h"
-#include "fake_driver.h"
-
 static ozg_context *cpu, *on_device, *on_host;
-static const ozg_cuda_api *api;
 static int quick, big, cases, differences;
 static uint64_t seed = 1;
-
-/* ---- contexts ----------------------------------------------------------------------------------- */
-
-static ozg_context *open_context(ozg_backend_kind backend, int device_pointers, size_t memory_limit)
-{
-    ozg_config cfg;
-    ozg_context *ctx;
-
-    ozg_config_init(&cfg);
-    cfg.backend = backend;
-    cfg.device_pointers = device_pointers;
-    cfg.memory_limit = memory_limit;
-    if (ozg_create(&ctx, &cfg)) {
-        printf("%s\n", ozg_last_error(NULL));
-        exit(77);
-    }
-    return ctx;
-}
-
-/* The library that stands in for the driver; its kernels are emulated. */
-static void use_driver(const char *path, int capability, uint32_t order)
-{
-    void (*set_order)(uint32_t seed);
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    fake_device *device = library ? dlsym(library, "fake") : NULL;
-
-    if (!device) {
-        printf("%s\n", dlerror());
-        exit(2);
-    }
-    *(void **)(void *)&set_order = dlsym(library, "ozg_emulated_order");
-    set_order(order);
-    device->queued = capability == 90;
-    device->major = capability / 10;
-    device->minor = capability % 10;
-    device->shared_most = capability == 90 ? 232448 : 166912;
-    ozg_cuda_driver_name = path;
-    ozg_cuda_images = fake_images;
-}
-
-/* ---- memory of the device ----------------------------------------------------------------------- */
-
-static void must(int result, const char *what)
-{
-    if (!result)
-        return;
-    printf("%s: error %d\n", what, result);
-    exit(2);
-}
-
-/*
- * A copy of host memory on the device, at an odd element of an allocation: nothing is aligned more than it
- * has to be.
- */
-static CUdeviceptr device_copy(const void *x, size_t bytes, size_t offset, CUdeviceptr *allocation)
-{
-    must(api->allocate(allocation, bytes + offset), "allocate");
-    must(api->upload(*allocation + offset, x, bytes, NULL), "upload");
-    return *allocation + offset;
-}
 
 /* ---- one product -------------------------------------------------------------------------------- */
 
@@ -570,24 +501,15 @@ static int wanted(const char *name, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *driver = NULL;
-    int capability = 80;
-    uint32_t order = 0;
+    const char *given = option_of(argc, argv, "--seed");
 
     for (int q = 1; q < argc; q++) {
         quick |= strcmp(argv[q], "--quick") == 0;
         big |= strcmp(argv[q], "--big") == 0;
-        if (q + 1 < argc && strcmp(argv[q], "--driver") == 0)
-            driver = argv[q + 1];
-        if (q + 1 < argc && strcmp(argv[q], "--capability") == 0)
-            capability = atoi(argv[q + 1]);
-        if (q + 1 < argc && strcmp(argv[q], "--order") == 0)
-            order = (uint32_t)strtoul(argv[q + 1], NULL, 0);
-        if (q + 1 < argc && strcmp(argv[q], "--seed") == 0)
-            seed = strtoull(argv[q + 1], NULL, 0);
     }
-    if (driver)
-        use_driver(driver, capability, order);
+    if (given)
+        seed = strtoull(given, NULL, 0);
+    use_driver(argc, argv, 1);
     open_all();
     for (size_t q = 0; q < sizeof groups / sizeof *groups; q++) {
         const int before = cases, wrong = differences;

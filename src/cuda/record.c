@@ -132,7 +132,7 @@ static ozg_status plan_of_part(ozg_plan *part, const ozg_plan *plan, const ozg_c
 {
     *part = *plan;
     part->nmod = state->nmod[q];
-    part->width = state->width[q];
+    part->width = state->width[q] > 1 ? state->width[q] : 1; /* as where no line has a width: driver.c */
     part->rows = state->part[q].rows;
     part->columns = state->part[q].columns;
     if (ozg_cuda_rns(&part->rns, plan->shape.type, part->nmod))

@@ -408,8 +408,9 @@ void ozg_cuda_job_open_operand(ozg_cuda_job *job, const ozg_operand *op)
     job->plan.prepared_a = job->plan.prepared_b = 1; /* no parts, no shifts */
     job->plan.nmod = op->nmod;
     job->plan.width = op->width;
-    job->base = (unsigned char *)own->lines.most;
-    job->places.zero_bytes = ozg_cuda_sum_bytes(op->count, 0);
+    job->base = (unsigned char *)own->lines.e;
+    job->places.zero_bytes =
+        (size_t)((unsigned char *)own->lines.most - job->base) + ozg_cuda_sum_bytes(op->count, 0);
     job->request = request_of(&job->plan, 1);
     job->state = own->state;
     job->a = job->b = own->lines;

@@ -77,7 +77,7 @@ static void place_lines(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
     *at = ozg_round_up(*at, ALIGN);
     l->choose_bytes = by_data ? ozg_cuda_choose_bytes(s->type, s->m, s->n, s->k) : 0;
     l->choose = take(at, l->choose_bytes);
-    l->zero = l->sums[0];
+    l->zero = by_data ? l->sums[0] : l->line[0]; /* reports take all lines, whatever was written */
     l->zero_bytes = (by_data ? l->choose + OZG_CUDA_CHOOSE_ZERO : l->line_end) - l->zero;
     l->places = by_data ? (s->k + 63) / 64 : 0;
     for (int side = 0; side < 2; side++) {

@@ -23,7 +23,8 @@ typedef struct ozg_cuda_places {
     size_t sums[2];  /* from most to rtop */
     size_t line_end; /* behind sums[1]: reports need line[0] .. line_end */
     size_t choose, choose_bytes;
-    size_t zero, zero_bytes; /* what begin clears: sums[0] .. line_end, and of choose */
+    size_t zero,
+        zero_bytes; /* what begin clears: sums[0] (fixed accuracies: line[0]) .. line_end, and of choose */
     size_t special[2], place[2], index[2], shift[2];
     size_t a, b, c; /* copies of matrices of the host */
     size_t plane[2], residues, floors, list;

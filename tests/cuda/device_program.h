@@ -2,7 +2,8 @@
  * device_program.h - what programs on a CUDA device have in common: the driver, contexts, device memory.
  *
  * They run on a device, or over the emulation: --driver names a library instead of libcuda.so.1, --capability
- * what its device has, 80 or 90 (then work is done late), --order the order of threads and blocks (emulate.h).
+ * what its device has, 80 or 90 (then work is done late), --order the order of threads and blocks (emulate.h), --fresh
+ * the bytes that its memory begins with: nothing may depend on them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,7 +36,7 @@ static inline const char *option_of(int argc, char **argv, const char *word)
 static inline void use_driver(int argc, char **argv, int devices)
 {
     const char *path = option_of(argc, argv, "--driver"), *capability = option_of(argc, argv, "--capability"),
-               *order = option_of(argc, argv, "--order");
+               *order = option_of(argc, argv, "--order"), *fresh = option_of(argc, argv, "--fresh");
     const int of_device = capability ? atoi(capability) : 80;
     void (*set_order)(uint32_t seed);
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
@@ -50,6 +51,7 @@ static inline void use_driver(int argc, char **argv, int devices)
     *(void **)(void *)&set_order = dlsym(library, "ozg_emulated_order");
     set_order(order ? (uint32_t)strtoul(order, NULL, 0) : 0);
     device->devices = devices;
+    device->fresh = fresh ? (int)strtol(fresh, NULL, 0) : device->fresh;
     device->queued = of_device == 90;
     device->major = of_device / 10;
     device->minor = of_device % 10;

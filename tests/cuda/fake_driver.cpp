@@ -726,6 +726,7 @@ static void set_defaults(void)
     fake.resident = 2;
     fake.shared_most = 166912;
     fake.memory = (size_t)1 << 30;
+    fake.fresh = 0xCD;
 }
 
 __attribute__((constructor)) static void start(void)

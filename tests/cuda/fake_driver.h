@@ -7,8 +7,8 @@
  *
  * Checked, with a message on stderr and an error: the context is current; copies lie in live allocations; red
  * zones around these are whole; launches have a legal shape and no pointer to host memory; memory, kernels and
- * streams are those of the device that is used. Device memory starts as 0xCD and cannot be touched by the host
- * (it dies by SIGSEGV) but through the driver, except allocations above 1 MiB.
+ * streams are those of the device that is used. Device memory cannot be touched by the host (it dies
+ * by SIGSEGV) but through the driver, except allocations above 1 MiB.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,6 +33,7 @@ typedef struct fake_device {
     int shared_most;     /* dynamic shared memory of a block, at most: 166912 */
     size_t memory;       /* 1 GiB; an allocation beyond is CUDA_ERROR_OUT_OF_MEMORY */
     int queued;          /* 0; 1: work of a stream is done when somebody waits for it, not before */
+    int fresh;           /* 0xCD: what device memory begins with, in every byte */
     int host_pointers;   /* 0; 1: pointers to host memory in arguments of kernels are allowed */
 } fake_device;
 

@@ -71,7 +71,7 @@ void *fake_memory_new(size_t bytes)
     if (mprotect(a->body - PAGE, PAGE, PROT_NONE) || mprotect(a->body + a->body_bytes, PAGE, PROT_NONE))
         abort();
     memset(a->body, RED, (size_t)(a->base - a->body));
-    memset(a->base, FRESH, bytes);
+    memset(a->base, fake.fresh, bytes);
     memset(a->base + bytes, RED, (size_t)(a->body + a->body_bytes - a->base) - bytes);
     set_red(a, 1);
     if (!opened)

@@ -2,7 +2,7 @@
  * prog_devices.c - contexts on two devices, and on two streams of one, that work at the same time: bits and
  * reports of the CPU; operands, errors, and contexts that end while others work.
  *
- *     prog_devices [--driver LIBRARY [--capability N] [--order N]] [--quick]
+ *     prog_devices [--driver LIBRARY [--capability N] [--order N] [--fresh N]] [--quick]
  *
  * --quick: small products, for emulation (whose driver has two devices); the rest as in device_program.h. On a
  * machine with one device the part that needs two is left out, and the last line says so. A line for each part; exit

@@ -1,13 +1,11 @@
 /*
  * prog_equal.c - compares products on a CUDA device with the CPU's, byte by byte, and their reports.
  *
- *     prog_equal [--driver LIBRARY [--capability N] [--order N]] [--quick | --big] [--seed N]
+ *     prog_equal [--driver LIBRARY [--capability N] [--order N] [--fresh N]] [--quick | --big] [--seed N]
  *                [--group NAME]...
  *
- * --driver: this library instead of libcuda.so.1, with the emulated kernels; --capability: of its device, 80
- * or 90 (then work is done late); --order: of threads and blocks (emulate.h). --quick: a part of it, for
- * emulation. --big: sizes up to 2048, for a real device. A line for each group; exit status 1 if anything
- * differs, 77 if there is no device.
+ * --quick: a part of it, for emulation. --big: sizes up to 2048, for a real device. The rest as in
+ * device_program.h. A line for each group; exit status 1 if anything differs, 77 if there is no device.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -337,6 +335,21 @@ static void group_complex(void)
         }
 }
 
+/* Lines and k in whole blocks of every kernel: nothing is read that nobody wrote (doc/cuda.md, Tests). */
+static void group_whole(void)
+{
+    for (int t = 0; t < 4; t++)
+        for (int q = 0; q < 6; q++) {
+            product g = make(types[t], 256 + 256 * (t == 1), 256, q % 2 ? 300 : 128, accuracy(types[t], q),
+                             q % 3 ? WIDE : SPECIAL);
+
+            if (quick && (t != q % 4 || q > 1))
+                continue;
+            g.beta[0] = q % 2 ? 0 : 1.25;
+            check(g, 0);
+        }
+}
+
 static void group_shapes(void)
 {
     static const int64_t shape[][3] = {{1, 1, 1},      {5, 2300, 6},    {1, 97, 3},     {101, 1, 5},
@@ -463,13 +476,21 @@ static void group_big(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},       {"transposes", group_transposes},
-              {"moduli", group_moduli},     {"shapes", group_shapes},
-              {"complex", group_complex},   {"scalars", group_scalars},
-              {"families", group_families}, {"apart", group_apart},
-              {"memory", group_memory},     {"long", group_long},
-              {"batches", group_batches},   {"prepared", group_prepared},
-              {"monitor", group_monitor},   {"big", group_big}};
+} groups[] = {{"types", group_types},
+              {"transposes", group_transposes},
+              {"moduli", group_moduli},
+              {"shapes", group_shapes},
+              {"complex", group_complex},
+              {"whole", group_whole},
+              {"scalars", group_scalars},
+              {"families", group_families},
+              {"apart", group_apart},
+              {"memory", group_memory},
+              {"long", group_long},
+              {"batches", group_batches},
+              {"prepared", group_prepared},
+              {"monitor", group_monitor},
+              {"big", group_big}};
 
 /* ---- the program -------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  * prog_golden.c - products on a CUDA device have the hashes of tests/golden/products.txt (support/golden.h), which
  * other devices and processors have, too: machines that never meet are compared.
  *
- *     prog_golden [--driver LIBRARY [--capability N] [--order N]] [--every N]
+ *     prog_golden [--driver LIBRARY [--capability N] [--order N] [--fresh N]] [--every N]
  *
  * --every: this share of them, for emulation; the rest as in device_program.h.
  * Each product with matrices of the host and of the device, by every kernel that the device can run. A line for each of

@@ -10,4 +10,4 @@ if [ ! -e "$driver" ]; then
     echo "there is no emulated driver: no C++ compiler"
     exit 77
 fi
-"$program" --driver "$driver" --capability 90 --order 5
+"$program" --driver "$driver" --capability 90 --order 5 --fresh 0

@@ -34,7 +34,10 @@ ozg_status ozg_cuda_leave(ozg_context *ctx, ozg_status status)
     CUcontext popped;
     const CUresult result = ctx->cuda->api->context_pop(&popped);
 
-    return status ? status : ozg_cuda_check(ctx, result, "go back to the caller's context");
+    if (status || !result)
+        return status;
+    ozg_cuda_check(ctx, result, "go back to the caller's context");
+    return OZG_E_DEVICE; /* whatever the driver says: the work is done */
 }
 
 int ozg_cuda_capturing(ozg_context *ctx)

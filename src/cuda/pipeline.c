@@ -440,5 +440,6 @@ void ozg_cuda_job_open_scaled(ozg_cuda_job *job, ozg_context *ctx, const ozg_sha
 
 void ozg_cuda_job_scale_c(ozg_cuda_job *job)
 {
+    job->touched |= !job->status;
     on_columns(job, "ozg_cuda_scale_c", 0, job->request.n);
 }

@@ -57,6 +57,7 @@ typedef struct ozg_cuda_job {
     int nmod[OZG_PARTS];
     ozg_part part[OZG_PARTS];
     ozg_cuda_clock clock;
+    int touched; /* kernels that write C were enqueued */
     ozg_status status;
 } ozg_cuda_job;
 
@@ -102,6 +103,15 @@ void ozg_cuda_job_ceilings(ozg_cuda_job *job);
 void ozg_cuda_job_tiles(ozg_cuda_job *job, const ozg_cuda_visitor *visitor);
 void ozg_cuda_job_special(ozg_cuda_job *job, int64_t j0, int64_t columns);
 void ozg_cuda_job_largest(ozg_cuda_job *job);
+
+/*
+ * ozg_cuda_job_ended() - the status of the call: OZG_E_DEVICE for any failure after which C may be written in
+ * part, since no other promises that it is as it was.
+ */
+static inline ozg_status ozg_cuda_job_ended(const ozg_cuda_job *job)
+{
+    return job->status && job->touched ? OZG_E_DEVICE : job->status;
+}
 
 /* ozg_cuda_job_measure() - D, residuals and factors of all lines of a part, without a product. */
 void ozg_cuda_job_measure(ozg_cuda_job *job, int part);

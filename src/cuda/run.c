@@ -30,12 +30,6 @@ static void tell_progress(const ozg_context *ctx, double done)
 
 /* ---- matrices on the device --------------------------------------------------------------------- */
 
-/* The status of a failure after which C may be partly written: no other promises that it is as it was. */
-static ozg_status late_status(ozg_status status)
-{
-    return status ? OZG_E_DEVICE : OZG_OK;
-}
-
 static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report)
 {
     ozg_context *ctx = plan->ctx;
@@ -57,8 +51,6 @@ static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void
     if (limited && learn(&job, &state))
         return job.status;
     ozg_cuda_job_ceilings(&job);
-    if (job.status)
-        return job.status;
     ozg_cuda_job_tiles(&job, NULL);
     ozg_cuda_job_special(&job, 0, plan->shape.n);
     if (report) {
@@ -67,7 +59,7 @@ static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void
     }
     if (!job.status)
         tell_progress(ctx, 1);
-    return late_status(job.status);
+    return ozg_cuda_job_ended(&job);
 }
 
 /* ---- matrices of the host ----------------------------------------------------------------------- */
@@ -88,6 +80,7 @@ typedef struct visit {
     int finish_panels;      /* columns of C are done with the last tile of theirs */
     int64_t j0, columns;    /* the panel of C that is enqueued and not copied yet; columns 0: none */
     int panels;             /* that are done */
+    int written;            /* some of C went back */
     uint64_t transfer;      /* nanoseconds */
 } visit;
 
@@ -140,6 +133,7 @@ static void download_panel(visit *v)
         return;
     wait_for(v, g->run->down, OZG_CUDA_DONE + v->panels++ % 2);
     g->stream = g->run->down;
+    v->written |= !v->job.status;
     if (!v->job.status)
         v->job.status = ozg_cuda_download(v->job.ctx, (char *)v->data->c + v->j0 * ldc * size,
                                           (size_t)ldc * (size_t)size, (char *)v->copy.c + v->j0 * ld * size,
@@ -263,24 +257,21 @@ static void run_visit(visit *v, const ozg_plan *plan)
     if (!v->finish_panels)
         upload_c(v, 0, plan->shape.n);
     ozg_cuda_job_ceilings(&v->job);
-    if (v->job.status)
-        return;
     ozg_cuda_job_tiles(&v->job, &visitor);
     if (!v->finish_panels)
         finish_panel(v, 0, plan->shape.n);
     download_panel(v);
-    v->job.status = late_status(v->job.status);
 }
 
-/* Nothing of a failed call goes on in its memory. */
-static ozg_status abandon(ozg_context *ctx, ozg_status status)
+/* The status of a failed call, of which nothing goes on in its memory. written: some of C is the product's. */
+static ozg_status abandon(ozg_context *ctx, ozg_status status, int written)
 {
     const struct ozg_cuda *g = ctx->cuda;
 
     g->api->stream_synchronize(g->run->up);
     g->api->stream_synchronize(g->run->down);
     g->api->stream_synchronize(g->stream);
-    return status;
+    return written ? OZG_E_DEVICE : status;
 }
 
 static ozg_status run_on_host(const ozg_plan *plan, const ozg_data *data, ozg_report *report)
@@ -298,17 +289,16 @@ static ozg_status run_on_host(const ozg_plan *plan, const ozg_data *data, ozg_re
     if (report) {
         ozg_cuda_job_largest(&v.job);
         ozg_cuda_record_product(&v.job, data, report);
-        v.job.status = late_status(v.job.status);
     }
     if (v.job.status)
-        return abandon(ctx, v.job.status);
+        return abandon(ctx, v.job.status, v.written);
     status = ozg_cuda_record_finish(ctx, report);
     if (report) {
         report->reserved[0] = 0;
         report->seconds_transfer = 1e-9 * (double)v.transfer;
         report->seconds_total = 1e-9 * (double)(ozg_nanoseconds() - start);
     }
-    return status;
+    return status ? OZG_E_DEVICE : OZG_OK; /* C is there, or its last columns are not */
 }
 
 ozg_status ozg_cuda_run(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report)
@@ -364,12 +354,12 @@ static ozg_status predict(const ozg_plan *plan, const ozg_data *data, void *work
     ozg_cuda_job_choose(&v.job);
     if (ozg_by_data(plan->shape.acc)) {
         if (learn(&v.job, &state))
-            return ctx->device_pointers ? v.job.status : abandon(ctx, v.job.status);
+            return ctx->device_pointers ? v.job.status : abandon(ctx, v.job.status, 0);
         report->repaired = state.estimate;
     }
     status = predict_parts(&v.job, data, report);
     if (status && !ctx->device_pointers)
-        abandon(ctx, status);
+        abandon(ctx, status, 0);
     report->seconds_scale = report->seconds_total = 1e-9 * (double)(ozg_nanoseconds() - start);
     return status;
 }
@@ -406,7 +396,7 @@ static ozg_status scale_on_device(ozg_context *ctx, const ozg_shape *shape, cons
         ozg_cuda_job_largest(&job);
     if (report)
         ozg_cuda_record_scaled(&job, data, report, reason);
-    return job.status;
+    return ozg_cuda_job_ended(&job);
 }
 
 /* The host's matrix is scaled where it is: the same bits, and the bus is slower than the host. */

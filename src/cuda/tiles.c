@@ -175,6 +175,7 @@ static void reconstruct(const walk *w)
     args.list = job->list;
     args.factor = ozg_native_factor(job->request.k);
     args.fp64 = fast_fp64(job->ctx->cuda->capability);
+    job->touched |= !job->status;
     for (int large = 0; large < 2; large++)
         if (n == 0 || large == (n > 2)) /* the other one returns at once */
             ozg_cuda_job_launch(

@@ -327,17 +327,17 @@ static ozg_status predict_parts(ozg_cuda_job *job, const ozg_data *data, ozg_rep
     return job->status;
 }
 
+/* work: of plan->workspace bytes, of the device; pointers of the host: NULL. */
 static ozg_status predict(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report)
 {
     ozg_context *ctx = plan->ctx;
     const uint64_t start = ozg_nanoseconds();
     ozg_cuda_state state;
     visit v;
-    ozg_status status = ctx->device_pointers ? ozg_cuda_record_open(ctx, plan) : own_workspace(plan, &work);
+    ozg_status status = work ? ozg_cuda_record_open(ctx, plan) : own_workspace(plan, &work);
 
     if (status)
         return status;
-    ctx->cuda->run->serial++; /* the record is no longer that of an earlier report */
     if (ctx->device_pointers) {
         ozg_cuda_job_open(&v.job, plan, data, work, 1, 0);
         ozg_cuda_job_begin(&v.job);
@@ -364,11 +364,46 @@ static ozg_status predict(const ozg_plan *plan, const ozg_data *data, void *work
     return status;
 }
 
-ozg_status ozg_cuda_predict(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report)
+/* In memory for this call alone: neither the workspace nor the record of the context grows. */
+static ozg_status predict_apart(const ozg_plan *plan, const ozg_data *data, ozg_report *report)
+{
+    ozg_context *ctx = plan->ctx;
+    struct ozg_cuda *g = ctx->cuda;
+    const ozg_cuda_pinned kept = g->record;
+    CUdeviceptr work = 0;
+    ozg_status status = ozg_cuda_synchronize(ctx);
+
+    if (!status)
+        status = ozg_cuda_check(ctx, g->api->allocate(&work, plan->workspace), "hold the workspace");
+    if (status)
+        return status;
+    memset(&g->record, 0, sizeof g->record);
+    status = predict(plan, data, (void *)(uintptr_t)work, report);
+    g->api->stream_synchronize(g->stream); /* whatever it answers: nothing uses the memory any more */
+    g->api->release(work);
+    if (g->record.base)
+        g->api->release_host(g->record.base);
+    g->record = kept;
+    return status;
+}
+
+static ozg_status predict_somewhere(const ozg_plan *plan, const ozg_data *data, ozg_report *report)
+{
+    const struct ozg_cuda *g = plan->ctx->cuda;
+
+    if (!plan->ctx->device_pointers)
+        return predict(plan, data, NULL, report);
+    if (plan->workspace > g->arena_bytes || ozg_cuda_record_bytes(plan) > g->record.bytes)
+        return predict_apart(plan, data, report);
+    g->run->serial++; /* the record is no longer that of an earlier report */
+    return predict(plan, data, (void *)(uintptr_t)g->arena, report);
+}
+
+ozg_status ozg_cuda_predict(const ozg_plan *plan, const ozg_data *data, ozg_report *report)
 {
     const ozg_status status = ozg_cuda_enter(plan->ctx);
 
-    return status ? status : ozg_cuda_leave(plan->ctx, predict(plan, data, work, report));
+    return status ? status : ozg_cuda_leave(plan->ctx, predict_somewhere(plan, data, report));
 }
 
 /* ---- C := RN(beta C) ---------------------------------------------------------------------------- */

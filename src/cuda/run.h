@@ -17,8 +17,11 @@
  */
 ozg_status ozg_cuda_run(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report);
 
-/* ozg_cuda_predict() - as ozg_driver_predict(); waits. */
-ozg_status ozg_cuda_predict(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report);
+/*
+ * ozg_cuda_predict() - as ozg_driver_predict(); waits. Device pointers: in memory of its own where the context's
+ * is too small, which a captured graph may need as it is.
+ */
+ozg_status ozg_cuda_predict(const ozg_plan *plan, const ozg_data *data, ozg_report *report);
 
 /* ozg_cuda_scale_c() - C := RN(beta C). */
 ozg_status ozg_cuda_scale_c(ozg_context *ctx, const ozg_shape *shape, const ozg_data *data,

@@ -228,6 +228,49 @@ static void graph(void **state)
     ozg_destroy(ctx);
 }
 
+/* The same with the memory of the context, and with a report: bounds, operands and the monitor leave it alone. */
+static void graph_in_context(void **state)
+{
+    (void)state;
+    for (int a = 0; a < 2; a++) {
+        product g = make('d', 30, 20, 40, a ? ozg_native() : ozg_moduli(16), UNIFORM);
+        product h = make('d', 90, 150, 230, ozg_native(), WIDE); /* larger */
+        ozg_context *ctx = open_cuda(1);
+        copies d = to_device(&g), e = to_device(&h);
+        ozg_report report, other, expected_report;
+        void *expected = expected_of(&g, &expected_report), *arena;
+        ozg_operand *op;
+        ozg_monitor found;
+
+        assert_int_equal(call(ctx, &g, d.a, d.b, d.c, &report), OZG_OK);
+        assert_int_equal(ozg_report_wait(ctx, &report), OZG_OK);
+        arena = (void *)(uintptr_t)ctx->cuda->arena;
+        fake_capture_begin();
+        assert_int_equal(call(ctx, &g, d.a, d.b, d.c, &report), OZG_OK);
+        fake_capture_end();
+        assert_int_equal(
+            ozg_bound_dgemm(ctx, 'N', 'T', h.m, h.n, h.k, 1.5, e.a, h.lda, e.b, h.ldb, h.acc, &other),
+            OZG_OK);
+        assert_int_equal(ozg_operand_create(&op, ctx, 'd', 'A', 'N', h.m, h.k, e.a, h.lda, h.acc), OZG_OK);
+        assert_int_equal(ozg_monitor_dgemm(ctx, 'N', 'T', h.m, h.n, h.k, 1.5, e.a, h.lda, e.b, h.ldb, 0, NULL,
+                                           h.ldc, e.c, h.ldc, 4, 1, &found),
+                         OZG_OK);
+        assert_ptr_equal((void *)(uintptr_t)ctx->cuda->arena, arena);
+        fake_write(d.c, g.c, g.bytes_c);
+        fake_capture_run();
+        check_device(&g, &d, expected);
+        assert_int_equal(ozg_report_wait(ctx, &report), OZG_OK);
+        check_facts(&report, &expected_report);
+        ozg_operand_destroy(op);
+        free(expected);
+        free_copies(&d);
+        free_copies(&e);
+        product_free(&g);
+        product_free(&h);
+        ozg_destroy(ctx);
+    }
+}
+
 /* Reports come with ozg_report_wait(), and only the latest can be had. */
 static void reports_wait(void **state)
 {
@@ -508,6 +551,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(workspace_suffices),
                                        cmocka_unit_test(too_little_memory),
                                        cmocka_unit_test(graph),
+                                       cmocka_unit_test(graph_in_context),
                                        cmocka_unit_test(reports_wait),
                                        cmocka_unit_test(repair_limit),
                                        cmocka_unit_test(predict),

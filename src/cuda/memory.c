@@ -19,15 +19,18 @@
 
 /* ---- memory that is kept ------------------------------------------------------------------------ */
 
-/* Growing: OZG_E_UNSUPPORTED while the stream is captured, since it may neither wait nor allocate. */
-static ozg_status may_grow(ozg_context *ctx)
+/*
+ * Growing: OZG_E_UNSUPPORTED while the stream is captured, since it may neither wait nor allocate. used: there is
+ * memory that work on the stream may use.
+ */
+static ozg_status may_grow(ozg_context *ctx, int used)
 {
     if (ozg_cuda_capturing(ctx))
         return ozg_fail(
             ctx, OZG_E_UNSUPPORTED,
             "the context has to allocate memory, which a stream that is being captured does not allow; "
             "make the same call once before the capture");
-    return ozg_cuda_synchronize(ctx);
+    return used ? ozg_cuda_synchronize(ctx) : OZG_OK;
 }
 
 static void *refuse(ozg_status *status, ozg_status why)
@@ -44,7 +47,7 @@ static void *hold(ozg_context *ctx, CUdeviceptr *memory, size_t *held, size_t by
     ozg_status why;
 
     if (bytes > *held) {
-        why = may_grow(ctx);
+        why = may_grow(ctx, *memory != 0);
         if (!why && *memory) {
             why = ozg_cuda_check(ctx, api->release(*memory), "free its workspace");
             if (why)
@@ -80,7 +83,7 @@ static ozg_status have_pinned(ozg_context *ctx, ozg_cuda_pinned *p, size_t bytes
 
     if (bytes <= p->bytes)
         return OZG_OK;
-    status = may_grow(ctx);
+    status = may_grow(ctx, p->base != NULL);
     if (!status)
         status = ozg_cuda_check(ctx, api->allocate_host(&base, bytes), "use page-locked memory of the host");
     if (status)

@@ -19,6 +19,7 @@ struct ozg_plan {
     int64_t mt, nt, kt;    /* tile of C, and chunk of k */
     size_t workspace;      /* bytes, with slack to align the caller's */
     const ozg_rns *rns;
+    int streamed; /* CUDA: matrices of the host come and go by tiles (cuda/stream.h) */
     /* what follows is the CPU's */
     const ozg_kernel *kernel; /* NULL on other devices */
     int threads;

@@ -8,11 +8,11 @@
 
 #include "cuda/record.h"
 #include "cuda/run.h"
+#include "cuda/stream.h"
 #include "parallel.h"
 #include "report.h"
 
-/* What the data decided, once the stream is that far. Errors: OZG_E_UNSUPPORTED (repair_limit). */
-static ozg_status learn(ozg_cuda_job *job, ozg_cuda_state *state)
+ozg_status ozg_cuda_learn(ozg_cuda_job *job, ozg_cuda_state *state)
 {
     if (ozg_cuda_record_state(job, state))
         return job->status;
@@ -48,7 +48,7 @@ static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void
     ozg_cuda_job_begin(&job);
     ozg_cuda_job_scale(&job);
     ozg_cuda_job_choose(&job);
-    if (limited && learn(&job, &state))
+    if (limited && ozg_cuda_learn(&job, &state))
         return job.status;
     ozg_cuda_job_ceilings(&job);
     ozg_cuda_job_tiles(&job, NULL);
@@ -220,11 +220,7 @@ static void open_visit(visit *v, const ozg_plan *plan, const ozg_data *data, voi
         upload_b(v, 0, p.columns_b);
 }
 
-/*
- * The context's own workspace, since what the caller gave would be memory of the host; and the streams.
- * Errors: OZG_E_NOMEM, OZG_E_DEVICE, OZG_E_UNSUPPORTED (while the stream is being captured).
- */
-static ozg_status own_workspace(const ozg_plan *plan, void **work)
+ozg_status ozg_cuda_own_workspace(const ozg_plan *plan, void **work)
 {
     ozg_context *ctx = plan->ctx;
     struct ozg_cuda *g = ctx->cuda;
@@ -251,7 +247,7 @@ static void run_visit(visit *v, const ozg_plan *plan)
     if (!v->by_panels)
         ozg_cuda_job_scale(&v->job);
     ozg_cuda_job_choose(&v->job);
-    if (ozg_by_data(plan->shape.acc) && learn(&v->job, &state))
+    if (ozg_by_data(plan->shape.acc) && ozg_cuda_learn(&v->job, &state))
         return;
     v->finish_panels = v->job.parts == 1;
     if (!v->finish_panels)
@@ -263,8 +259,7 @@ static void run_visit(visit *v, const ozg_plan *plan)
     download_panel(v);
 }
 
-/* The status of a failed call, of which nothing goes on in its memory. written: some of C is the product's. */
-static ozg_status abandon(ozg_context *ctx, ozg_status status, int written)
+ozg_status ozg_cuda_abandon(ozg_context *ctx, ozg_status status, int written)
 {
     const struct ozg_cuda *g = ctx->cuda;
 
@@ -280,10 +275,12 @@ static ozg_status run_on_host(const ozg_plan *plan, const ozg_data *data, ozg_re
     ozg_context *ctx = plan->ctx;
     void *work;
     visit v;
-    ozg_status status = own_workspace(plan, &work);
+    ozg_status status = ozg_cuda_own_workspace(plan, &work);
 
     if (status)
         return status;
+    if (plan->streamed)
+        return ozg_cuda_stream_run(plan, data, work, report);
     open_visit(&v, plan, data, work, report != NULL);
     run_visit(&v, plan);
     if (report) {
@@ -291,7 +288,7 @@ static ozg_status run_on_host(const ozg_plan *plan, const ozg_data *data, ozg_re
         ozg_cuda_record_product(&v.job, data, report);
     }
     if (v.job.status)
-        return abandon(ctx, v.job.status, v.written);
+        return ozg_cuda_abandon(ctx, v.job.status, v.written);
     status = ozg_cuda_record_finish(ctx, report);
     if (report) {
         report->reserved[0] = 0;
@@ -315,13 +312,14 @@ ozg_status ozg_cuda_run(const ozg_plan *plan, const ozg_data *data, void *work, 
 /* ---- reports alone ------------------------------------------------------------------------------ */
 
 /* The parts one by one: they share the memory of exponents and residuals. */
-static ozg_status predict_parts(ozg_cuda_job *job, const ozg_data *data, ozg_report *report)
+ozg_status ozg_cuda_predict_parts(ozg_cuda_job *job, const ozg_data *data, const ozg_cuda_visitor *visitor,
+                                  ozg_report *report)
 {
     double products = 0;
 
     ozg_cuda_job_ceilings(job);
     for (int q = 0; !job->status && q < job->parts; q++) {
-        ozg_cuda_job_measure(job, q);
+        ozg_cuda_job_measure(job, q, visitor);
         ozg_cuda_record_predict(job, data, q, report, &products);
     }
     return job->status;
@@ -334,10 +332,12 @@ static ozg_status predict(const ozg_plan *plan, const ozg_data *data, void *work
     const uint64_t start = ozg_nanoseconds();
     ozg_cuda_state state;
     visit v;
-    ozg_status status = work ? ozg_cuda_record_open(ctx, plan) : own_workspace(plan, &work);
+    ozg_status status = work ? ozg_cuda_record_open(ctx, plan) : ozg_cuda_own_workspace(plan, &work);
 
     if (status)
         return status;
+    if (plan->streamed)
+        return ozg_cuda_stream_predict(plan, data, work, report);
     if (ctx->device_pointers) {
         ozg_cuda_job_open(&v.job, plan, data, work, 1, 0);
         ozg_cuda_job_begin(&v.job);
@@ -353,13 +353,13 @@ static ozg_status predict(const ozg_plan *plan, const ozg_data *data, void *work
     }
     ozg_cuda_job_choose(&v.job);
     if (ozg_by_data(plan->shape.acc)) {
-        if (learn(&v.job, &state))
-            return ctx->device_pointers ? v.job.status : abandon(ctx, v.job.status, 0);
+        if (ozg_cuda_learn(&v.job, &state))
+            return ctx->device_pointers ? v.job.status : ozg_cuda_abandon(ctx, v.job.status, 0);
         report->repaired = state.estimate;
     }
-    status = predict_parts(&v.job, data, report);
+    status = ozg_cuda_predict_parts(&v.job, data, NULL, report);
     if (status && !ctx->device_pointers)
-        abandon(ctx, status, 0);
+        ozg_cuda_abandon(ctx, status, 0);
     report->seconds_scale = report->seconds_total = 1e-9 * (double)(ozg_nanoseconds() - start);
     return status;
 }

@@ -21,7 +21,8 @@
 #include "cuda/device.h"
 #include "fake_driver.h"
 
-static const ozg_cuda_api *api; /* of the first context */
+static const ozg_cuda_api *api;      /* of the first context */
+static fake_device *stand_in_device; /* NULL: it is a real one */
 
 /* What follows a word of the command line; NULL: it is not there. */
 static inline const char *option_of(int argc, char **argv, const char *word)
@@ -50,6 +51,7 @@ static inline void use_driver(int argc, char **argv, int devices)
     }
     *(void **)(void *)&set_order = dlsym(library, "ozg_emulated_order");
     set_order(order ? (uint32_t)strtoul(order, NULL, 0) : 0);
+    stand_in_device = device;
     device->devices = devices;
     device->fresh = fresh ? (int)strtol(fresh, NULL, 0) : device->fresh;
     device->queued = of_device == 90;

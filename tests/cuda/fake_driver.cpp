@@ -616,12 +616,12 @@ static CUresult launch(CUfunction f, const unsigned grid[3], const unsigned bloc
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     if (is_foreign(stream) || f->device != current[depth - 1]->device)
         return fake_complain("launch of %s: it or its stream belongs to another device", f->name);
-    host = fake_foreign_pointer(arguments[0], bytes, f->device);
+    host = fake.far_pointers ? NULL : fake_foreign_pointer(arguments[0], bytes, f->device);
     if (host) {
         fake_complain("launch of %s: %p in its arguments is memory of another device", f->name, host);
         return fake_sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
     }
-    host = fake.host_pointers ? NULL : fake_host_pointer(arguments[0], bytes);
+    host = fake.host_pointers || fake.far_pointers ? NULL : fake_host_pointer(arguments[0], bytes);
     if (host) {
         fake_complain("launch of %s: %p in its arguments is host memory", f->name, host);
         return fake_sticky = CUDA_ERROR_ILLEGAL_ADDRESS;

@@ -35,6 +35,7 @@ typedef struct fake_device {
     int queued;          /* 0; 1: work of a stream is done when somebody waits for it, not before */
     int fresh;           /* 0xCD: what device memory begins with, in every byte */
     int host_pointers;   /* 0; 1: pointers to host memory in arguments of kernels are allowed */
+    int far_pointers; /* 0; 1: they may lead anywhere, as that of a block that is addressed as the matrix is */
 } fake_device;
 
 extern fake_device fake;

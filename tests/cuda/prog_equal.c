@@ -11,6 +11,7 @@
  */
 #include "device_program.h"
 #include "equal_data.h"
+#include "plan.h"
 
 static ozg_context *cpu, *on_device, *on_host;
 static int quick, big, cases, differences;
@@ -438,6 +439,73 @@ static void group_memory(void)
         }
 }
 
+/* A context for matrices of the host with the least memory in which the product is possible. */
+static ozg_context *least_context(const product *g, int *streamed)
+{
+    ozg_context *ctx = open_context(OZG_BACKEND_CUDA, 0, 1);
+    size_t low = 0, high = (size_t)1 << 30; /* between them */
+
+    while (high - low > 1024) {
+        ozg_plan *plan = NULL;
+
+        ctx->memory_limit = (low + high) / 2;
+        if (ozg_plan_create(&plan, ctx, g->type, g->transa, g->transb, g->m, g->n, g->k, g->acc)) {
+            low = ctx->memory_limit;
+        } else {
+            high = ctx->memory_limit;
+            *streamed = plan->streamed;
+        }
+        ozg_plan_destroy(plan);
+    }
+    ctx->memory_limit = high;
+    return ctx;
+}
+
+/* Matrices of the host that do not fit the workspace: with a report, without, and its prediction. */
+static void check_streamed(product g)
+{
+    ozg_report report;
+    ozg_context *ctx;
+    int streamed = 0;
+    void *c;
+
+    product_make(&g, seed * 1000003 + (uint64_t)cases);
+    c = copy_c(&g);
+    must(call(cpu, &g, g.a, g.b, c, &report), "the CPU's product");
+    ctx = least_context(&g, &streamed);
+    compare(ctx, &g, c, &report, "streamed");
+    compare(ctx, &g, c, NULL, "streamed, no report");
+    if (!streamed && differ(&g, "streamed"))
+        printf("        it was not streamed\n");
+    ozg_destroy(ctx);
+    free(c);
+    product_free(&g);
+}
+
+static void group_streamed(void)
+{
+    static const char trans[] = "NTC";
+
+    if (stand_in_device)
+        stand_in_device->far_pointers = 1;
+    for (int t = 0; t < 4; t++)
+        for (int q = 0; q < 12; q++) {
+            const enum family f = q % 4 == 3 ? SPECIAL : q % 4 == 2 ? WIDE : UNIFORM;
+            product g = make(types[t], quick ? 300 : 700, quick ? 300 : 650, quick ? 40 : 300 + q,
+                             accuracy(types[t], q % 6), q % 6 == 0 ? UNIFORM : f);
+
+            if (quick && (q + t) % 4)
+                continue;
+            g.transa = trans[(q + t) % 3];
+            g.transb = trans[(q / 3 + t) % 3];
+            g.beta[0] = q % 2 ? -0.5 : 0;
+            g.pad = q % 3;
+            check_streamed(g);
+        }
+    if (stand_in_device)
+        stand_in_device->far_pointers = 0;
+}
+
 static void group_long(void)
 {
     static const int64_t k[] = {131071, 131072, 131073, 140000, 262145};
@@ -476,20 +544,11 @@ static void group_big(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},
-              {"transposes", group_transposes},
-              {"moduli", group_moduli},
-              {"shapes", group_shapes},
-              {"complex", group_complex},
-              {"whole", group_whole},
-              {"scalars", group_scalars},
-              {"families", group_families},
-              {"apart", group_apart},
-              {"memory", group_memory},
-              {"long", group_long},
-              {"batches", group_batches},
-              {"prepared", group_prepared},
-              {"monitor", group_monitor},
+} groups[] = {{"types", group_types},     {"transposes", group_transposes}, {"moduli", group_moduli},
+              {"shapes", group_shapes},   {"complex", group_complex},       {"whole", group_whole},
+              {"scalars", group_scalars}, {"families", group_families},     {"apart", group_apart},
+              {"memory", group_memory},   {"streamed", group_streamed},     {"long", group_long},
+              {"batches", group_batches}, {"prepared", group_prepared},     {"monitor", group_monitor},
               {"big", group_big}};
 
 /* ---- the program -------------------------------------------------------------------------------- */

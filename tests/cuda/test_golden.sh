@@ -1,6 +1,6 @@
 #!/bin/bash
-# test_golden.sh - products on an emulated device of either kind have the hashes of tests/golden/products.txt
-# (prog_golden.c): one in five.
+# test_golden.sh - products on an emulated device of capability 9.0, by both kernels, have the hashes of
+# tests/golden/products.txt (prog_golden.c): one in five.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -10,6 +10,4 @@ if [ ! -e "$driver" ]; then
     echo "there is no emulated driver: no C++ compiler"
     exit 77
 fi
-for capability in 80 90; do
-    "$program" --driver "$driver" --capability $capability --every 5 || exit 1
-done
+"$program" --driver "$driver" --capability 90 --every 5

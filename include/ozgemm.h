@@ -30,9 +30,9 @@
  *              keeps it until the process ends: cudaDeviceReset() ends the use of the library in this
  *              process. The stream must outlive the context. A captured graph uses the context's memory
  *              (with ozg_plan_run(): the caller's `work`, and the context's for a report) and that of its
- *              prepared operands: as long as it lives, these stay, and nothing on the context needs more
- *              workspace: no larger product or batch, and no bound, monitor or new operand of more. The bits
- *              are those of the CPU.
+ *              prepared operands: as long as it lives, these stay, and no product or batch on the context
+ *              needs more workspace (bounds, the monitor and new operands may). The bits are those of the
+ *              CPU.
  *   Floating-point environment  the caller's rounding mode and flush-to-zero setting have no influence and
  *              are not changed.
  *

@@ -99,7 +99,8 @@ typedef struct ozg_entries {
  *   batch      the products of a batch, many at a time, if that is faster than one by one; else nothing
  *              happens. plan: of one of them. *done, which is 0: they are run, and report, if not NULL, has
  *              their sum (ozg_report_add()). NULL: one by one always.
- *   predict    the report of such a run without it; beta and C do not matter
+ *   predict    the report of such a run without it; beta and C do not matter. Where the workspace is, is its
+ *              own affair. Errors: of workspace and run.
  *   scale_c    C := RN(beta C), m and n > 0; report: NULL, or to be filled, with this reason
  *   wait       until all work of the context is done; report: NULL, or that of an earlier call, to be filled
  *   close      gives back what the context has there
@@ -122,7 +123,7 @@ typedef struct ozg_backend {
     ozg_status (*run)(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report);
     ozg_status (*batch)(const ozg_plan *plan, const ozg_data *data, const ozg_products *all,
                         ozg_report *report, int *done);
-    ozg_status (*predict)(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report);
+    ozg_status (*predict)(const ozg_plan *plan, const ozg_data *data, ozg_report *report);
     ozg_status (*scale_c)(ozg_context *ctx, const ozg_shape *shape, const ozg_data *data, ozg_report *report,
                           const char *reason);
     ozg_status (*wait)(ozg_context *ctx, ozg_report *report);

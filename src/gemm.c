@@ -280,7 +280,6 @@ static ozg_status bound(ozg_context *ctx, char type, char transa, char transb, i
     ozg_shape s = {type, transa, transb, m, n, k, acc};
     ozg_data d = {{0, 0}, {0, 0}, a, b, lda, ldb, NULL, NULL, NULL, 0};
     ozg_plan plan;
-    void *work;
     ozg_status status = begin(ctx, report);
 
     if (status)
@@ -306,9 +305,8 @@ static ozg_status bound(ozg_context *ctx, char type, char transa, char transb, i
         return OZG_OK;
     }
     status = ozg_plan_make(&plan, ctx, &s, 0, 0);
-    work = status ? NULL : ctx->backend->workspace(ctx, plan.workspace, &status);
     if (!status)
-        status = ctx->backend->predict(&plan, &d, work, report);
+        status = ctx->backend->predict(&plan, &d, report);
     if (status)
         memset(report, 0, sizeof *report);
     return status;

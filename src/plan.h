@@ -20,6 +20,7 @@ struct ozg_plan {
     size_t workspace;      /* bytes, with slack to align the caller's */
     int winograd;          /* one level of it, in tiles that are large enough; CUDA: where planes suffice */
     const ozg_rns *rns;
+    int streamed; /* CUDA: matrices of the host come and go by tiles (cuda/stream.h) */
     /* what follows is the CPU's */
     const ozg_kernel *kernel; /* NULL on other devices */
     int threads;

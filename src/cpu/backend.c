@@ -35,6 +35,14 @@ static void *workspace(ozg_context *ctx, size_t bytes, ozg_status *status)
     return work;
 }
 
+static ozg_status predict(const ozg_plan *plan, const ozg_data *data, ozg_report *report)
+{
+    ozg_status status = OZG_OK;
+    void *work = workspace(plan->ctx, plan->workspace, &status);
+
+    return work ? ozg_driver_predict(plan, data, work, report) : status;
+}
+
 static ozg_status scale_c(ozg_context *ctx, const ozg_shape *shape, const ozg_data *data, ozg_report *report,
                           const char *reason)
 {
@@ -65,7 +73,7 @@ const ozg_backend ozg_backend_cpu = {
     .plan = ozg_plan_cpu,
     .workspace = workspace,
     .run = ozg_driver_run,
-    .predict = ozg_driver_predict,
+    .predict = predict,
     .scale_c = scale_c,
     .wait = wait_for,
     .close = close_arena,

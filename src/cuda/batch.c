@@ -84,10 +84,10 @@ static ozg_cuda_batch strides_of(const ozg_plan *plan, const ozg_cuda_batch_cut 
     return b;
 }
 
-/* Products [first, first + products). report: NULL, or a sum. */
+/* Products [first, first + products). report: NULL, or a sum. *touched: some C may be written. */
 static ozg_status run_some(const ozg_plan *plan, const ozg_cuda_batch_cut *cut, const ozg_data *data,
                            const ozg_products *all, int64_t first, int products, void *work,
-                           ozg_report *report)
+                           ozg_report *report, int *touched)
 {
     const ozg_cuda_batch strides = strides_of(plan, cut, all);
     ozg_cuda_job job;
@@ -107,6 +107,7 @@ static ozg_status run_some(const ozg_plan *plan, const ozg_cuda_batch_cut *cut, 
         ozg_cuda_job_largest(&job);
         ozg_cuda_record_batch(&job, data, report, first == 0);
     }
+    *touched |= job.touched;
     return job.status;
 }
 
@@ -119,6 +120,7 @@ static ozg_status run_all(const ozg_plan *plan, const ozg_cuda_batch_cut *cut, c
     ozg_plan together = *plan;
     ozg_status status = OZG_OK;
     void *work;
+    int touched = 0;
 
     if (report)
         status = ozg_cuda_record_open_batch(ctx, plan, cut->known);
@@ -129,11 +131,11 @@ static ozg_status run_all(const ozg_plan *plan, const ozg_cuda_batch_cut *cut, c
     for (int64_t q = 0; !status && q < all->count; q += cut->known) {
         const int64_t left = all->count - q;
 
-        status =
-            run_some(&together, cut, data, all, q, left < cut->known ? (int)left : cut->known, work, report);
+        status = run_some(&together, cut, data, all, q, left < cut->known ? (int)left : cut->known, work,
+                          report, &touched);
     }
-    if (status)
-        return OZG_E_DEVICE; /* some C may be written: no other promises that all are as they were */
+    if (status) /* OZG_E_DEVICE where some C may be written: no other promises that all are as they were */
+        return touched ? OZG_E_DEVICE : status;
     if (ctx->progress)
         ctx->progress(ctx->progress_arg, 1);
     return OZG_OK;

@@ -34,7 +34,10 @@ ozg_status ozg_cuda_leave(ozg_context *ctx, ozg_status status)
     CUcontext popped;
     const CUresult result = ctx->cuda->api->context_pop(&popped);
 
-    return status ? status : ozg_cuda_check(ctx, result, "go back to the caller's context");
+    if (status || !result)
+        return status;
+    ozg_cuda_check(ctx, result, "go back to the caller's context");
+    return OZG_E_DEVICE; /* whatever the driver says: the work is done */
 }
 
 int ozg_cuda_capturing(ozg_context *ctx)
@@ -248,13 +251,14 @@ static ozg_status choose_product(ozg_context *ctx, const char *wanted)
 /* A stream of another device would only fail at the first launch, and not say why. */
 static ozg_status check_stream(ozg_context *ctx)
 {
-    const struct ozg_cuda *g = ctx->cuda;
+    struct ozg_cuda *g = ctx->cuda;
     CUcontext owner = NULL;
 
     if (!g->stream || !g->api->stream_context || g->api->stream_context(g->stream, &owner))
         return OZG_OK;
     if (owner == g->device->context)
         return OZG_OK;
+    g->stream = NULL; /* closing the context waits for it */
     return ozg_fail(ctx, OZG_E_ARG, "cfg->stream does not belong to CUDA device %d (its primary context)",
                     g->number);
 }

@@ -66,8 +66,8 @@ struct ozg_cuda {
     void *native;                        /* cublasHandle_t for OZG_AUTOMATIC (native.h); else NULL */
     int after_kernel;                    /* its last work is a kernel of this call: ozg_cuda_launch() */
     const struct ozg_cuda_table *tables; /* device memory: ozg_cuda_tables_of() */
-    CUdeviceptr arena;                   /* workspace kept between calls */
-    size_t arena_bytes;
+    CUdeviceptr arena, aside;            /* kept between calls: workspace; see ozg_cuda_aside() */
+    size_t arena_bytes, aside_bytes;
     ozg_cuda_pinned staging; /* for matrices of the host: two halves, used in turn */
     ozg_cuda_pinned record;  /* see ozg_cuda_record() */
     CUevent half_free[2];    /* the copy that used that half is done */
@@ -161,6 +161,10 @@ ozg_status ozg_cuda_resident(ozg_context *ctx, const char *kernel, int threads, 
  * (OZG_E_NOMEM, or *status if not NULL).
  */
 void *ozg_cuda_arena(ozg_context *ctx, size_t bytes, ozg_status *status);
+
+/* ozg_cuda_aside() - the same for what is no product, and so may be called while a graph needs the arena as it
+ * is: operands that are made, entries for the monitor. */
+void *ozg_cuda_aside(ozg_context *ctx, size_t bytes, ozg_status *status);
 
 /* ozg_cuda_record() - at least `bytes` of page-locked host memory for what comes back from the device;
  * growing keeps the content and waits for the stream first. NULL: as ozg_cuda_arena(). */

@@ -19,15 +19,18 @@
 
 /* ---- memory that is kept ------------------------------------------------------------------------ */
 
-/* Growing: OZG_E_UNSUPPORTED while the stream is captured, since it may neither wait nor allocate. */
-static ozg_status may_grow(ozg_context *ctx)
+/*
+ * Growing: OZG_E_UNSUPPORTED while the stream is captured, since it may neither wait nor allocate. used: there is
+ * memory that work on the stream may use.
+ */
+static ozg_status may_grow(ozg_context *ctx, int used)
 {
     if (ozg_cuda_capturing(ctx))
         return ozg_fail(
             ctx, OZG_E_UNSUPPORTED,
             "the context has to allocate memory, which a stream that is being captured does not allow; "
             "make the same call once before the capture");
-    return ozg_cuda_synchronize(ctx);
+    return used ? ozg_cuda_synchronize(ctx) : OZG_OK;
 }
 
 static void *refuse(ozg_status *status, ozg_status why)
@@ -37,27 +40,38 @@ static void *refuse(ozg_status *status, ozg_status why)
     return NULL;
 }
 
-void *ozg_cuda_arena(ozg_context *ctx, size_t bytes, ozg_status *status)
+/* *memory of at least `bytes`; *held: how much it has. */
+static void *hold(ozg_context *ctx, CUdeviceptr *memory, size_t *held, size_t bytes, ozg_status *status)
 {
-    struct ozg_cuda *g = ctx->cuda;
+    const ozg_cuda_api *api = ctx->cuda->api;
     ozg_status why;
 
-    if (bytes > g->arena_bytes) {
-        why = may_grow(ctx);
-        if (!why && g->arena) {
-            why = ozg_cuda_check(ctx, g->api->release(g->arena), "free its workspace");
+    if (bytes > *held) {
+        why = may_grow(ctx, *memory != 0);
+        if (!why && *memory) {
+            why = ozg_cuda_check(ctx, api->release(*memory), "free its workspace");
             if (why)
                 return refuse(status, why); /* it is still there: closing the context frees it */
-            g->arena = 0;
-            g->arena_bytes = 0;
+            *memory = 0;
+            *held = 0;
         }
         if (!why)
-            why = ozg_cuda_check(ctx, g->api->allocate(&g->arena, bytes), "hold the workspace");
+            why = ozg_cuda_check(ctx, api->allocate(memory, bytes), "hold the workspace");
         if (why)
             return refuse(status, why);
-        g->arena_bytes = bytes;
+        *held = bytes;
     }
-    return (void *)(uintptr_t)g->arena;
+    return (void *)(uintptr_t)*memory;
+}
+
+void *ozg_cuda_arena(ozg_context *ctx, size_t bytes, ozg_status *status)
+{
+    return hold(ctx, &ctx->cuda->arena, &ctx->cuda->arena_bytes, bytes, status);
+}
+
+void *ozg_cuda_aside(ozg_context *ctx, size_t bytes, ozg_status *status)
+{
+    return hold(ctx, &ctx->cuda->aside, &ctx->cuda->aside_bytes, bytes, status);
 }
 
 /* Page-locked memory of at least bytes, with the content it had. */
@@ -69,7 +83,7 @@ static ozg_status have_pinned(ozg_context *ctx, ozg_cuda_pinned *p, size_t bytes
 
     if (bytes <= p->bytes)
         return OZG_OK;
-    status = may_grow(ctx);
+    status = may_grow(ctx, p->base != NULL);
     if (!status)
         status = ozg_cuda_check(ctx, api->allocate_host(&base, bytes), "use page-locked memory of the host");
     if (status)
@@ -96,6 +110,8 @@ void ozg_cuda_close_memory(ozg_context *ctx)
 
     if (g->arena)
         g->api->release(g->arena);
+    if (g->aside)
+        g->api->release(g->aside);
     if (g->staging.base)
         g->api->release_host(g->staging.base);
     if (g->record.base)

@@ -20,7 +20,8 @@ enum { CUBLAS_STATUS_ALLOC_FAILED = 3 };
 typedef int gemm_function(void *handle, int transa, int transb, int m, int n, int k, const void *alpha,
                           const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc);
 
-const char *ozg_cuda_cublas_name = NULL;
+const char *ozg_cuda_cublas_names[OZG_CUDA_CUBLAS] = {"libcublas.so.13", "libcublas.so.12",
+                                                      "libcublas.so.11"};
 
 static struct {
     int (*create)(void **handle);
@@ -29,8 +30,10 @@ static struct {
     gemm_function *gemm[4]; /* s, d, c, z */
 } cublas;
 
-static int opened; /* cublas is there */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int opened; /* the library is chosen; under the lock, as long as it is not */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+enum { NO_LIBRARY = -1 };
 
 /* ---- the library -------------------------------------------------------------------------------- */
 
@@ -55,24 +58,41 @@ static int find_functions(void *library)
     return 1;
 }
 
-static void open_one(const char *name)
+/*
+ * A handle of the first library that has one to give: the newest may be too new for the driver. That library is
+ * kept, and no other is opened any more. Returns the status of the first that was there, NO_LIBRARY if none was.
+ * One that is no use stays loaded: what it left behind with CUDA cannot be unloaded.
+ */
+static int choose_library(void **handle)
 {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    int answer = NO_LIBRARY;
 
-    opened = library && find_functions(library);
-    if (library && !opened)
-        dlclose(library);
+    for (size_t i = 0; i < OZG_CUDA_CUBLAS && !opened; i++) {
+        void *library =
+            ozg_cuda_cublas_names[i] ? dlopen(ozg_cuda_cublas_names[i], RTLD_NOW | RTLD_LOCAL) : NULL;
+        int status;
+
+        if (!library)
+            continue;
+        if (!find_functions(library)) {
+            dlclose(library);
+            continue;
+        }
+        status = cublas.create(handle);
+        opened = status == 0;
+        answer = opened || answer == NO_LIBRARY ? status : answer;
+    }
+    return answer;
 }
 
-static void open_library(void)
+static int create_handle(void **handle)
 {
-    static const char *const usual[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
+    int status;
 
-    if (ozg_cuda_cublas_name)
-        open_one(ozg_cuda_cublas_name);
-    else
-        for (size_t i = 0; i < sizeof usual / sizeof *usual && !opened; i++)
-            open_one(usual[i]);
+    pthread_mutex_lock(&lock);
+    status = opened ? cublas.create(handle) : choose_library(handle);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 /* ---- contexts ----------------------------------------------------------------------------------- */
@@ -80,15 +100,13 @@ static void open_library(void)
 ozg_status ozg_cuda_native_open(ozg_context *ctx)
 {
     struct ozg_cuda *g = ctx->cuda;
-    int status;
+    int status = create_handle(&g->native);
 
-    pthread_once(&once, open_library);
-    if (!opened)
+    if (status == NO_LIBRARY)
         return ozg_fail(ctx, OZG_E_UNSUPPORTED,
                         "policy OZG_AUTOMATIC needs cuBLAS, and %.40s cannot be loaded; install it or use "
                         "OZG_EMULATE",
-                        ozg_cuda_cublas_name ? ozg_cuda_cublas_name : "libcublas.so.13, .12 or .11");
-    status = cublas.create(&g->native);
+                        ozg_cuda_cublas_names[1] ? "libcublas.so.13, .12 or .11" : ozg_cuda_cublas_names[0]);
     if (status) {
         g->native = NULL;
         return ozg_fail(ctx, status == CUBLAS_STATUS_ALLOC_FAILED ? OZG_E_NOMEM : OZG_E_UNSUPPORTED,

@@ -9,8 +9,12 @@
 
 #include "cuda/device.h"
 
-/* The library that is opened; NULL: libcublas.so.13, .12 or .11. Tests set it before the first context. */
-extern const char *ozg_cuda_cublas_name;
+/*
+ * The libraries that are tried, in this order: libcublas.so.13, .12 and .11. Tests set them before the first
+ * context; NULL: none.
+ */
+#define OZG_CUDA_CUBLAS 3
+extern const char *ozg_cuda_cublas_names[OZG_CUDA_CUBLAS];
 
 /*
  * ozg_cuda_native_open() - a handle of cuBLAS on the stream of ctx: ctx->cuda->native. The primary context is

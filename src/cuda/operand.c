@@ -154,7 +154,7 @@ static ozg_status choose(ozg_operand *op, ozg_cuda_job *job)
     if (bytes > ctx->memory_limit)
         return ozg_fail(ctx, OZG_E_WORKSPACE, "memory_limit is %zu bytes; to prepare this operand takes %zu",
                         ctx->memory_limit, bytes);
-    memory = ozg_cuda_arena(ctx, bytes, &status);
+    memory = ozg_cuda_aside(ctx, bytes, &status);
     if (memory)
         status = ozg_cuda_zero(ctx, memory, OZG_CUDA_CHOOSE_ZERO);
     if (!status && !op->acc.value)
@@ -334,7 +334,7 @@ static ozg_status fetch_entries(ozg_context *ctx, const ozg_entries *from, unsig
                           ctx->memory_limit, bytes);
     if (status)
         return status;
-    work = ozg_cuda_arena(ctx, bytes, &status);
+    work = ozg_cuda_aside(ctx, bytes, &status);
     if (!work)
         return status;
     for (int64_t j0 = 0; !status && j0 < from->columns; j0 += columns)

@@ -278,7 +278,8 @@ static ozg_cuda_lines lines_from(const ozg_cuda_lines *all, int64_t first, int64
     const int64_t size = ozg_type_size(all->view.type);
     ozg_cuda_lines l = *all;
 
-    l.view.x = (const char *)all->view.x + (count ? first * all->view.line_stride * size : 0);
+    l.view.x = (const void *)((uintptr_t)all->view.x +
+                              (uintptr_t)(count ? first * all->view.line_stride * size : 0));
     l.count = count;
     l.most += first;
     l.sum += first;
@@ -310,20 +311,23 @@ void ozg_cuda_job_scale(ozg_cuda_job *job)
     ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
 }
 
+void ozg_cuda_job_scale_lines(ozg_cuda_job *job, int side, int64_t first, int64_t count)
+{
+    const ozg_cuda_lines a = lines_from(&job->a, side ? 0 : first, side ? 0 : count),
+                         b = lines_from(&job->b, side ? first : 0, side ? count : 0);
+
+    scale(job, &a, &b);
+    ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
+}
+
 void ozg_cuda_job_scale_rows(ozg_cuda_job *job)
 {
-    const ozg_cuda_lines none = lines_from(&job->b, 0, 0);
-
-    scale(job, &job->a, &none);
-    ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
+    ozg_cuda_job_scale_lines(job, 0, 0, job->a.count);
 }
 
 void ozg_cuda_job_scale_columns(ozg_cuda_job *job, int64_t j0, int64_t columns)
 {
-    const ozg_cuda_lines none = lines_from(&job->a, 0, 0), some = lines_from(&job->b, j0, columns);
-
-    scale(job, &none, &some);
-    ozg_cuda_job_mark(job, OZG_CUDA_SCALE);
+    ozg_cuda_job_scale_lines(job, 1, j0, columns);
 }
 
 /* As many blocks for each product as are resident at once: 1 where there are more products than that. */
@@ -375,8 +379,9 @@ void ozg_cuda_job_choose(ozg_cuda_job *job)
 
 /* ---- after the tiles ---------------------------------------------------------------------------- */
 
-/* A kernel on columns [j0, j0 + columns) of C. */
-static void on_columns(ozg_cuda_job *job, const char *kernel, int64_t j0, int64_t columns)
+/* A kernel on rows [i0, i0 + rows) of columns [j0, j0 + columns) of C. */
+static void on_block(ozg_cuda_job *job, const char *kernel, int64_t i0, int64_t rows, int64_t j0,
+                     int64_t columns)
 {
     const ozg_shape *s = &job->plan.shape;
     ozg_cuda_c_args args;
@@ -384,26 +389,34 @@ static void on_columns(ozg_cuda_job *job, const char *kernel, int64_t j0, int64_
     memset(&args, 0, sizeof args);
     args.state = job->state;
     args.request = job->request;
+    args.request.m = rows;
     args.request.n = columns;
-    args.a = job->a;
+    args.a = lines_from(&job->a, i0, rows);
     args.b = lines_from(&job->b, j0, columns);
     args.a.index = args.b.index = NULL; /* stored lines */
     args.scalars = job->scalars;
-    args.c = (char *)job->c + j0 * job->ldc * ozg_type_size(s->type);
+    args.c = (void *)((uintptr_t)job->c + (uintptr_t)((i0 + j0 * job->ldc) * ozg_type_size(s->type)));
     args.ldc = job->ldc;
-    ozg_cuda_job_launch(job, kernel, blocks_for(job, s->m * columns, OZG_CUDA_C_THREADS), OZG_CUDA_C_THREADS,
+    ozg_cuda_job_launch(job, kernel, blocks_for(job, rows * columns, OZG_CUDA_C_THREADS), OZG_CUDA_C_THREADS,
                         0, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_RECONSTRUCT);
 }
 
 void ozg_cuda_job_special(ozg_cuda_job *job, int64_t j0, int64_t columns)
 {
-    on_columns(job, OZG_CUDA_KERNEL(job, "ozg_cuda_special"), j0, columns);
+    on_block(job, OZG_CUDA_KERNEL(job, "ozg_cuda_special"), 0, job->request.m, j0, columns);
 }
 
 void ozg_cuda_job_largest(ozg_cuda_job *job)
 {
-    on_columns(job, OZG_CUDA_KERNEL(job, "ozg_cuda_largest"), 0, job->request.n);
+    on_block(job, OZG_CUDA_KERNEL(job, "ozg_cuda_largest"), 0, job->request.m, 0, job->request.n);
+}
+
+void ozg_cuda_job_finish_tile(ozg_cuda_job *job, const ozg_cuda_tile *t)
+{
+    on_block(job, "ozg_cuda_special", t->i0, t->rows, t->j0, t->columns);
+    if (job->request.reported)
+        on_block(job, "ozg_cuda_largest", t->i0, t->rows, t->j0, t->columns);
 }
 
 /* ---- prepared operands -------------------------------------------------------------------------- */
@@ -419,9 +432,10 @@ void ozg_cuda_job_open_operand(ozg_cuda_job *job, const ozg_operand *op)
     job->plan.prepared_a = job->plan.prepared_b = 1; /* no parts, no shifts */
     job->plan.nmod = op->nmod;
     job->plan.width = op->width;
-    job->base = (unsigned char *)own->lines.most;
+    job->base = (unsigned char *)own->lines.e;
+    job->places.zero_bytes =
+        (size_t)((unsigned char *)own->lines.most - job->base) + ozg_cuda_sum_bytes(op->count, 0);
     job->chunks[0] = job->chunks[1] = own->chunks;
-    job->places.zero_bytes = ozg_cuda_sum_bytes(op->count, 0);
     job->request = request_of(&job->plan, 1);
     job->state = own->state;
     job->a = job->b = own->lines;
@@ -451,5 +465,6 @@ void ozg_cuda_job_open_scaled(ozg_cuda_job *job, ozg_context *ctx, const ozg_sha
 
 void ozg_cuda_job_scale_c(ozg_cuda_job *job)
 {
-    on_columns(job, "ozg_cuda_scale_c", 0, job->request.n);
+    job->touched |= !job->status;
+    on_block(job, "ozg_cuda_scale_c", 0, job->request.m, 0, job->request.n);
 }

@@ -58,6 +58,7 @@ typedef struct ozg_cuda_job {
     int nmod[OZG_PARTS];
     ozg_part part[OZG_PARTS];
     ozg_cuda_clock clock;
+    int touched; /* kernels that write C were enqueued */
     ozg_status status;
 } ozg_cuda_job;
 
@@ -98,14 +99,28 @@ void ozg_cuda_job_begin(ozg_cuda_job *job);
 void ozg_cuda_job_scale(ozg_cuda_job *job);
 void ozg_cuda_job_scale_rows(ozg_cuda_job *job);
 void ozg_cuda_job_scale_columns(ozg_cuda_job *job, int64_t j0, int64_t columns);
+void ozg_cuda_job_scale_lines(ozg_cuda_job *job, int side, int64_t first, int64_t count);
 void ozg_cuda_job_choose(ozg_cuda_job *job);
 void ozg_cuda_job_ceilings(ozg_cuda_job *job);
 void ozg_cuda_job_tiles(ozg_cuda_job *job, const ozg_cuda_visitor *visitor);
 void ozg_cuda_job_special(ozg_cuda_job *job, int64_t j0, int64_t columns);
 void ozg_cuda_job_largest(ozg_cuda_job *job);
 
-/* ozg_cuda_job_measure() - D, residuals and factors of all lines of a part, without a product. */
-void ozg_cuda_job_measure(ozg_cuda_job *job, int part);
+/* ozg_cuda_job_finish_tile() - special, and largest if somebody wants a report, of the entries of a tile. */
+void ozg_cuda_job_finish_tile(ozg_cuda_job *job, const ozg_cuda_tile *tile);
+
+/*
+ * ozg_cuda_job_ended() - the status of the call: OZG_E_DEVICE for any failure after which C may be written in
+ * part, since no other promises that it is as it was.
+ */
+static inline ozg_status ozg_cuda_job_ended(const ozg_cuda_job *job)
+{
+    return job->status && job->touched ? OZG_E_DEVICE : job->status;
+}
+
+/* ozg_cuda_job_measure() - D, residuals and factors of all lines of a part, without a product. Of the visitor only
+ * before() is called. */
+void ozg_cuda_job_measure(ozg_cuda_job *job, int part, const ozg_cuda_visitor *visitor);
 
 /* ozg_cuda_job_settle() - tells the job what the device chose: tiles are cut for it. */
 void ozg_cuda_job_settle(ozg_cuda_job *job, const ozg_cuda_state *state);

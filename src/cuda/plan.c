@@ -81,7 +81,7 @@ static void place_lines(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
     *at = ozg_round_up(*at, ALIGN);
     l->choose_bytes = by_data ? ozg_cuda_choose_bytes(s->type, s->m, s->n, s->k) : 0;
     l->choose = take(at, l->choose_bytes);
-    l->zero = l->sums[0];
+    l->zero = by_data ? l->sums[0] : l->line[0]; /* reports take all lines, whatever was written */
     l->zero_bytes = (by_data ? l->choose + OZG_CUDA_CHOOSE_ZERO : l->line_end) - l->zero;
     l->places = by_data ? (s->k + 63) / 64 : 0;
     for (int side = 0; side < 2; side++) {
@@ -125,21 +125,27 @@ static void place_tile(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
     l->list = take(at, ozg_by_data(s->acc) ? 4 * (size_t)plan->mt * (size_t)plan->nt : 0);
 }
 
-/* The copies of the host's matrices, but not of what is prepared: columns begin at multiples of 16 bytes. */
+/*
+ * The copies of the host's matrices, or of blocks of them, but not of what is prepared: columns begin at multiples of
+ * 16 bytes. Of streamed blocks that of C comes last: it changes its size when the tiles are cut again.
+ */
 static void place_copies(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
 {
     const ozg_shape *s = &plan->shape;
     const int64_t size = ozg_type_size(s->type), unit = 16 / size;
-    const int64_t rows_a = s->transa == 'N' ? s->m : s->k, rows_b = s->transb == 'N' ? s->k : s->n;
+    const int blocks = plan->streamed && !ozg_cuda_whole(plan);
+    const int64_t m = blocks ? plan->mt : s->m, n = blocks ? plan->nt : s->n;
 
-    l->columns_a = plan->prepared_a ? 0 : s->transa == 'N' ? s->k : s->m;
-    l->columns_b = plan->prepared_b ? 0 : s->transb == 'N' ? s->n : s->k;
-    l->ld_a = ozg_round_up64(rows_a, unit);
-    l->ld_b = ozg_round_up64(rows_b, unit);
-    l->ld_c = ozg_round_up64(s->m, unit);
+    l->columns_a = plan->prepared_a ? 0 : s->transa == 'N' ? s->k : m;
+    l->columns_b = plan->prepared_b ? 0 : s->transb == 'N' ? n : s->k;
+    l->ld_a = ozg_round_up64(s->transa == 'N' ? m : s->k, unit);
+    l->ld_b = ozg_round_up64(s->transb == 'N' ? s->k : n, unit);
+    l->ld_c = ozg_round_up64(plan->streamed ? plan->mt : s->m, unit);
+    l->slot_b = ozg_round_up((size_t)(l->ld_b * l->columns_b * size), ALIGN);
+    l->slot_c = ozg_round_up((size_t)(l->ld_c * (plan->streamed ? plan->nt : s->n) * size), ALIGN);
     l->a = take(at, (size_t)(l->ld_a * l->columns_a * size));
-    l->b = take(at, (size_t)(l->ld_b * l->columns_b * size));
-    l->c = take(at, (size_t)(l->ld_c * s->n * size));
+    l->b = take(at, (1 + (size_t)blocks) * l->slot_b);
+    l->c = take(at, (1 + (size_t)plan->streamed) * l->slot_c);
 }
 
 void ozg_cuda_place(const ozg_plan *plan, ozg_cuda_places *l)
@@ -332,6 +338,7 @@ ozg_status ozg_cuda_plan(ozg_plan *plan)
 
     if (ozg_cuda_chosen(plan))
         plan->nmod = OZG_NMOD_MAX;
+    plan->streamed = 0;
     plan->kernel = NULL;
     plan->threads = 1;
     if (too_large(s))
@@ -341,9 +348,15 @@ ozg_status ozg_cuda_plan(ozg_plan *plan)
             "matrices of 2^52 elements",
             (long long)s->m, (long long)s->n, (long long)s->k);
     plan->workspace = cut(plan, ctx->memory_limit);
+    if (host && plan->workspace > ctx->memory_limit) {
+        plan->streamed = 1;
+        plan->workspace = cut(plan, ctx->memory_limit);
+    }
     if (plan->workspace > ctx->memory_limit)
         return ozg_fail(ctx, OZG_E_WORKSPACE, "memory_limit is %zu bytes; this product needs at least %zu%s",
                         ctx->memory_limit, plan->workspace,
-                        host ? ", copies of its matrices among them" : "");
+                        !host                  ? ""
+                        : ozg_cuda_whole(plan) ? ", copies of A and B and of a block of C among them"
+                                               : ", copies of a block of each matrix among them");
     return get_tables(plan);
 }

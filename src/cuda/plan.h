@@ -25,9 +25,11 @@ typedef struct ozg_cuda_places {
     size_t line_end; /* behind sums[1]: reports need line[0] .. line_end */
     size_t choose, choose_bytes;
     size_t chunks[2]; /* of scale */
-    size_t zero, zero_bytes; /* what begin clears: sums[0] .. line_end, and of choose */
+    size_t zero,
+        zero_bytes; /* what begin clears: sums[0] (fixed accuracies: line[0]) .. line_end, and of choose */
     size_t special[2], place[2], index[2], shift[2];
-    size_t a, b, c; /* copies of matrices of the host */
+    size_t a, b, c; /* copies of matrices of the host; streamed: of blocks of them, two of B and of C, */
+    size_t slot_b, slot_c; /* so many bytes from one to the other */
     size_t plane[2], residues, floors, list;
     size_t bytes; /* with slack to align the caller's */
 } ozg_cuda_places;
@@ -38,6 +40,15 @@ typedef struct ozg_cuda_places {
  * OZG_E_WORKSPACE, OZG_E_NOMEM.
  */
 ozg_status ozg_cuda_plan(ozg_plan *plan);
+
+/*
+ * ozg_cuda_whole() - of a plan that is streamed: A and B are on the device as wholes, and only C is not. So it is
+ * where something is decided by all of both.
+ */
+static inline int ozg_cuda_whole(const ozg_plan *plan)
+{
+    return plan->shape.acc.kind != OZG_BY_MODULI && plan->shape.acc.kind != OZG_BY_WIDTH;
+}
 
 /*
  * ozg_cuda_settle() - cuts the tiles again where the host has learnt the number of moduli, within the

@@ -48,16 +48,17 @@ static ozg_status open_record(ozg_context *ctx, size_t bytes)
     return ozg_cuda_record(ctx, bytes, &status) ? OZG_OK : status;
 }
 
-ozg_status ozg_cuda_record_open(ozg_context *ctx, const ozg_plan *plan)
+size_t ozg_cuda_record_bytes(const ozg_plan *plan)
 {
     ozg_cuda_places p;
-    size_t bytes = LINES_AT;
 
-    if (plan) {
-        ozg_cuda_place(plan, &p);
-        bytes += line_bytes(&p) + 8 * (size_t)(ozg_plan_apart(plan) ? plan->shape.m + plan->shape.n : 0);
-    }
-    return open_record(ctx, bytes);
+    ozg_cuda_place(plan, &p);
+    return LINES_AT + line_bytes(&p) + 8 * (size_t)(ozg_plan_apart(plan) ? plan->shape.m + plan->shape.n : 0);
+}
+
+ozg_status ozg_cuda_record_open(ozg_context *ctx, const ozg_plan *plan)
+{
+    return open_record(ctx, plan ? ozg_cuda_record_bytes(plan) : LINES_AT);
 }
 
 static unsigned char *record_of(const ozg_context *ctx)
@@ -132,7 +133,7 @@ static ozg_status plan_of_part(ozg_plan *part, const ozg_plan *plan, const ozg_c
 {
     *part = *plan;
     part->nmod = state->nmod[q];
-    part->width = state->width[q];
+    part->width = state->width[q] > 1 ? state->width[q] : 1; /* as where no line has a width: driver.c */
     part->rows = state->part[q].rows;
     part->columns = state->part[q].columns;
     if (ozg_cuda_rns(&part->rns, plan->shape.type, part->nmod))

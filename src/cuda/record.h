@@ -27,6 +27,9 @@ struct ozg_cuda_run_state {
  */
 ozg_status ozg_cuda_record_open(ozg_context *ctx, const ozg_plan *plan);
 
+/* ozg_cuda_record_bytes() - of the record of a plan. */
+size_t ozg_cuda_record_bytes(const ozg_plan *plan);
+
 /* ozg_cuda_record_state() - waits for the stream; *state: what the data decided. */
 ozg_status ozg_cuda_record_state(ozg_cuda_job *job, ozg_cuda_state *state);
 

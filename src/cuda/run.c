@@ -8,11 +8,11 @@
 
 #include "cuda/record.h"
 #include "cuda/run.h"
+#include "cuda/stream.h"
 #include "parallel.h"
 #include "report.h"
 
-/* What the data decided, once the stream is that far. Errors: OZG_E_UNSUPPORTED (repair_limit). */
-static ozg_status learn(ozg_cuda_job *job, ozg_cuda_state *state)
+ozg_status ozg_cuda_learn(ozg_cuda_job *job, ozg_cuda_state *state)
 {
     if (ozg_cuda_record_state(job, state))
         return job->status;
@@ -29,12 +29,6 @@ static void tell_progress(const ozg_context *ctx, double done)
 }
 
 /* ---- matrices on the device --------------------------------------------------------------------- */
-
-/* The status of a failure after which C may be partly written: no other promises that it is as it was. */
-static ozg_status late_status(ozg_status status)
-{
-    return status ? OZG_E_DEVICE : OZG_OK;
-}
 
 static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report)
 {
@@ -54,11 +48,9 @@ static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void
     ozg_cuda_job_begin(&job);
     ozg_cuda_job_scale(&job);
     ozg_cuda_job_choose(&job);
-    if (limited && learn(&job, &state))
+    if (limited && ozg_cuda_learn(&job, &state))
         return job.status;
     ozg_cuda_job_ceilings(&job);
-    if (job.status)
-        return job.status;
     ozg_cuda_job_tiles(&job, NULL);
     ozg_cuda_job_special(&job, 0, plan->shape.n);
     if (report) {
@@ -67,7 +59,7 @@ static ozg_status run_on_device(const ozg_plan *plan, const ozg_data *data, void
     }
     if (!job.status)
         tell_progress(ctx, 1);
-    return late_status(job.status);
+    return ozg_cuda_job_ended(&job);
 }
 
 /* ---- matrices of the host ----------------------------------------------------------------------- */
@@ -88,6 +80,7 @@ typedef struct visit {
     int finish_panels;      /* columns of C are done with the last tile of theirs */
     int64_t j0, columns;    /* the panel of C that is enqueued and not copied yet; columns 0: none */
     int panels;             /* that are done */
+    int written;            /* some of C went back */
     uint64_t transfer;      /* nanoseconds */
 } visit;
 
@@ -140,6 +133,7 @@ static void download_panel(visit *v)
         return;
     wait_for(v, g->run->down, OZG_CUDA_DONE + v->panels++ % 2);
     g->stream = g->run->down;
+    v->written |= !v->job.status;
     if (!v->job.status)
         v->job.status = ozg_cuda_download(v->job.ctx, (char *)v->data->c + v->j0 * ldc * size,
                                           (size_t)ldc * (size_t)size, (char *)v->copy.c + v->j0 * ld * size,
@@ -226,11 +220,7 @@ static void open_visit(visit *v, const ozg_plan *plan, const ozg_data *data, voi
         upload_b(v, 0, p.columns_b);
 }
 
-/*
- * The context's own workspace, since what the caller gave would be memory of the host; and the streams.
- * Errors: OZG_E_NOMEM, OZG_E_DEVICE, OZG_E_UNSUPPORTED (while the stream is being captured).
- */
-static ozg_status own_workspace(const ozg_plan *plan, void **work)
+ozg_status ozg_cuda_own_workspace(const ozg_plan *plan, void **work)
 {
     ozg_context *ctx = plan->ctx;
     struct ozg_cuda *g = ctx->cuda;
@@ -257,30 +247,26 @@ static void run_visit(visit *v, const ozg_plan *plan)
     if (!v->by_panels)
         ozg_cuda_job_scale(&v->job);
     ozg_cuda_job_choose(&v->job);
-    if (ozg_by_data(plan->shape.acc) && learn(&v->job, &state))
+    if (ozg_by_data(plan->shape.acc) && ozg_cuda_learn(&v->job, &state))
         return;
     v->finish_panels = v->job.parts == 1;
     if (!v->finish_panels)
         upload_c(v, 0, plan->shape.n);
     ozg_cuda_job_ceilings(&v->job);
-    if (v->job.status)
-        return;
     ozg_cuda_job_tiles(&v->job, &visitor);
     if (!v->finish_panels)
         finish_panel(v, 0, plan->shape.n);
     download_panel(v);
-    v->job.status = late_status(v->job.status);
 }
 
-/* Nothing of a failed call goes on in its memory. */
-static ozg_status abandon(ozg_context *ctx, ozg_status status)
+ozg_status ozg_cuda_abandon(ozg_context *ctx, ozg_status status, int written)
 {
     const struct ozg_cuda *g = ctx->cuda;
 
     g->api->stream_synchronize(g->run->up);
     g->api->stream_synchronize(g->run->down);
     g->api->stream_synchronize(g->stream);
-    return status;
+    return written ? OZG_E_DEVICE : status;
 }
 
 static ozg_status run_on_host(const ozg_plan *plan, const ozg_data *data, ozg_report *report)
@@ -289,26 +275,27 @@ static ozg_status run_on_host(const ozg_plan *plan, const ozg_data *data, ozg_re
     ozg_context *ctx = plan->ctx;
     void *work;
     visit v;
-    ozg_status status = own_workspace(plan, &work);
+    ozg_status status = ozg_cuda_own_workspace(plan, &work);
 
     if (status)
         return status;
+    if (plan->streamed)
+        return ozg_cuda_stream_run(plan, data, work, report);
     open_visit(&v, plan, data, work, report != NULL);
     run_visit(&v, plan);
     if (report) {
         ozg_cuda_job_largest(&v.job);
         ozg_cuda_record_product(&v.job, data, report);
-        v.job.status = late_status(v.job.status);
     }
     if (v.job.status)
-        return abandon(ctx, v.job.status);
+        return ozg_cuda_abandon(ctx, v.job.status, v.written);
     status = ozg_cuda_record_finish(ctx, report);
     if (report) {
         report->reserved[0] = 0;
         report->seconds_transfer = 1e-9 * (double)v.transfer;
         report->seconds_total = 1e-9 * (double)(ozg_nanoseconds() - start);
     }
-    return status;
+    return status ? OZG_E_DEVICE : OZG_OK; /* C is there, or its last columns are not */
 }
 
 ozg_status ozg_cuda_run(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report)
@@ -325,29 +312,32 @@ ozg_status ozg_cuda_run(const ozg_plan *plan, const ozg_data *data, void *work, 
 /* ---- reports alone ------------------------------------------------------------------------------ */
 
 /* The parts one by one: they share the memory of exponents and residuals. */
-static ozg_status predict_parts(ozg_cuda_job *job, const ozg_data *data, ozg_report *report)
+ozg_status ozg_cuda_predict_parts(ozg_cuda_job *job, const ozg_data *data, const ozg_cuda_visitor *visitor,
+                                  ozg_report *report)
 {
     double products = 0;
 
     ozg_cuda_job_ceilings(job);
     for (int q = 0; !job->status && q < job->parts; q++) {
-        ozg_cuda_job_measure(job, q);
+        ozg_cuda_job_measure(job, q, visitor);
         ozg_cuda_record_predict(job, data, q, report, &products);
     }
     return job->status;
 }
 
+/* work: of plan->workspace bytes, of the device; pointers of the host: NULL. */
 static ozg_status predict(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report)
 {
     ozg_context *ctx = plan->ctx;
     const uint64_t start = ozg_nanoseconds();
     ozg_cuda_state state;
     visit v;
-    ozg_status status = ctx->device_pointers ? ozg_cuda_record_open(ctx, plan) : own_workspace(plan, &work);
+    ozg_status status = work ? ozg_cuda_record_open(ctx, plan) : ozg_cuda_own_workspace(plan, &work);
 
     if (status)
         return status;
-    ctx->cuda->run->serial++; /* the record is no longer that of an earlier report */
+    if (plan->streamed)
+        return ozg_cuda_stream_predict(plan, data, work, report);
     if (ctx->device_pointers) {
         ozg_cuda_job_open(&v.job, plan, data, work, 1, 0);
         ozg_cuda_job_begin(&v.job);
@@ -363,22 +353,57 @@ static ozg_status predict(const ozg_plan *plan, const ozg_data *data, void *work
     }
     ozg_cuda_job_choose(&v.job);
     if (ozg_by_data(plan->shape.acc)) {
-        if (learn(&v.job, &state))
-            return ctx->device_pointers ? v.job.status : abandon(ctx, v.job.status);
+        if (ozg_cuda_learn(&v.job, &state))
+            return ctx->device_pointers ? v.job.status : ozg_cuda_abandon(ctx, v.job.status, 0);
         report->repaired = state.estimate;
     }
-    status = predict_parts(&v.job, data, report);
+    status = ozg_cuda_predict_parts(&v.job, data, NULL, report);
     if (status && !ctx->device_pointers)
-        abandon(ctx, status);
+        ozg_cuda_abandon(ctx, status, 0);
     report->seconds_scale = report->seconds_total = 1e-9 * (double)(ozg_nanoseconds() - start);
     return status;
 }
 
-ozg_status ozg_cuda_predict(const ozg_plan *plan, const ozg_data *data, void *work, ozg_report *report)
+/* In memory for this call alone: neither the workspace nor the record of the context grows. */
+static ozg_status predict_apart(const ozg_plan *plan, const ozg_data *data, ozg_report *report)
+{
+    ozg_context *ctx = plan->ctx;
+    struct ozg_cuda *g = ctx->cuda;
+    const ozg_cuda_pinned kept = g->record;
+    CUdeviceptr work = 0;
+    ozg_status status = ozg_cuda_synchronize(ctx);
+
+    if (!status)
+        status = ozg_cuda_check(ctx, g->api->allocate(&work, plan->workspace), "hold the workspace");
+    if (status)
+        return status;
+    memset(&g->record, 0, sizeof g->record);
+    status = predict(plan, data, (void *)(uintptr_t)work, report);
+    g->api->stream_synchronize(g->stream); /* whatever it answers: nothing uses the memory any more */
+    g->api->release(work);
+    if (g->record.base)
+        g->api->release_host(g->record.base);
+    g->record = kept;
+    return status;
+}
+
+static ozg_status predict_somewhere(const ozg_plan *plan, const ozg_data *data, ozg_report *report)
+{
+    const struct ozg_cuda *g = plan->ctx->cuda;
+
+    if (!plan->ctx->device_pointers)
+        return predict(plan, data, NULL, report);
+    if (plan->workspace > g->arena_bytes || ozg_cuda_record_bytes(plan) > g->record.bytes)
+        return predict_apart(plan, data, report);
+    g->run->serial++; /* the record is no longer that of an earlier report */
+    return predict(plan, data, (void *)(uintptr_t)g->arena, report);
+}
+
+ozg_status ozg_cuda_predict(const ozg_plan *plan, const ozg_data *data, ozg_report *report)
 {
     const ozg_status status = ozg_cuda_enter(plan->ctx);
 
-    return status ? status : ozg_cuda_leave(plan->ctx, predict(plan, data, work, report));
+    return status ? status : ozg_cuda_leave(plan->ctx, predict_somewhere(plan, data, report));
 }
 
 /* ---- C := RN(beta C) ---------------------------------------------------------------------------- */
@@ -406,7 +431,7 @@ static ozg_status scale_on_device(ozg_context *ctx, const ozg_shape *shape, cons
         ozg_cuda_job_largest(&job);
     if (report)
         ozg_cuda_record_scaled(&job, data, report, reason);
-    return job.status;
+    return ozg_cuda_job_ended(&job);
 }
 
 /* The host's matrix is scaled where it is: the same bits, and the bus is slower than the host. */

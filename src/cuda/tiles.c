@@ -240,6 +240,7 @@ static void reconstruct(const walk *w)
     args.list = job->list;
     args.factor = ozg_native_factor(job->request.k);
     args.fp64 = ozg_cuda_fast_fp64(job->ctx);
+    job->touched |= !job->status;
     for (int large = 0; large < 2; large++)
         if (n == 0 || large == (n > 2)) /* the other one returns at once */
             ozg_cuda_job_launch(
@@ -378,6 +379,8 @@ static void measure_tile(walk *w)
     const ozg_plan *plan = &w->job->plan;
     ozg_cuda_tile *t = &w->tile;
 
+    if (w->visitor)
+        w->visitor->before(w->visitor->arg, t);
     w->split_a = w->new_a;
     w->split_b = w->new_b;
     for (t->p0 = 0; t->p0 < plan->shape.k; t->p0 += plan->kt) {
@@ -388,11 +391,11 @@ static void measure_tile(walk *w)
     factors(w);
 }
 
-void ozg_cuda_job_measure(ozg_cuda_job *job, int part)
+void ozg_cuda_job_measure(ozg_cuda_job *job, int part, const ozg_cuda_visitor *visitor)
 {
     walk w;
 
-    open_walk(&w, job, NULL, 0);
+    open_walk(&w, job, visitor, 0);
     for_tiles(&w, part, measure_tile);
 }
 

@@ -16,17 +16,18 @@ enum { DEVICES = 8, DEPTH = 16 };
 
 struct CUctx_st {
     int device, retained;
+    CUstream_st usual; /* the default stream */
 };
 
 struct CUmod_st {
-    int live;
+    int live, device;
 };
 
 fake_device fake;
 
 static CUctx_st contexts[DEVICES];
 static CUfunc_st *functions;
-static CUmod_st module;
+static CUmod_st modules[DEVICES];
 static __thread CUcontext current[DEPTH];
 static __thread int depth;
 
@@ -92,6 +93,21 @@ struct entry {
         ozg_unlock();
     }
 };
+
+/* The stream; NULL: the default one of the current context. */
+static CUstream_st *stream_of(CUstream s)
+{
+    return s ? s : &current[depth - 1]->usual;
+}
+
+/* Work for a stream that belongs to another context: the driver takes none. */
+static int is_foreign(CUstream s)
+{
+    if (!s || s->context == current[depth - 1])
+        return 0;
+    fake_complain("work for a stream of another device");
+    return 1;
+}
 
 #define ENTER(needs)                                                                                         \
     entry here(__func__, needs);                                                                             \
@@ -175,6 +191,8 @@ API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     ENTER(ANYWHERE);
     contexts[device].device = device;
+    if (!contexts[device].usual.context)
+        fake_stream_open(&contexts[device].usual, &contexts[device]);
     contexts[device].retained++;
     fake_now.contexts++;
     *context = &contexts[device];
@@ -220,10 +238,10 @@ API CUresult cuCtxGetCurrent(CUcontext *context)
     return CUDA_SUCCESS;
 }
 
-API CUresult cuStreamGetCtx(CUstream, CUcontext *context)
+API CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 {
     ENTER(IN_CONTEXT);
-    *context = current[depth - 1];
+    *context = stream_of(stream)->context;
     return CUDA_SUCCESS;
 }
 
@@ -247,6 +265,7 @@ API CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes)
     p = fake_memory_new(bytes);
     if (!p)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    fake_memory_give(p, current[depth - 1]->device);
     *memory = (CUdeviceptr)(uintptr_t)p;
     return CUDA_SUCCESS;
 }
@@ -296,7 +315,8 @@ API CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr point
 
 static int in_device(const void *p, size_t pitch, size_t bytes, size_t height)
 {
-    return fake_memory_holds(p, (height - 1) * pitch + bytes);
+    return fake_memory_holds(p, (height - 1) * pitch + bytes) &&
+           !fake_memory_elsewhere(p, current[depth - 1]->device);
 }
 
 /* Memory of the host that is not page-locked: the call itself copies. */
@@ -308,6 +328,8 @@ static CUresult copy(const fake_work *w, int to_device, int from_device)
 
     if (w->bytes == 0 || w->height == 0)
         return CUDA_SUCCESS;
+    if (is_foreign(w->stream))
+        return CUDA_ERROR_INVALID_HANDLE;
     if ((to_device && !in_device(w->to, w->to_pitch, w->bytes, w->height)) ||
         (from_device && !in_device(w->from, w->from_pitch, w->bytes, w->height)))
         return fake_complain("a copy of %zu x %zu bytes leaves its device memory (to %p, from %p)", w->bytes,
@@ -315,15 +337,16 @@ static CUresult copy(const fake_work *w, int to_device, int from_device)
     if (pageable && fake_capturing())
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     result = fake_do(w);
-    return pageable && result == CUDA_SUCCESS ? fake_finish() : result;
+    return pageable && result == CUDA_SUCCESS ? fake_finish_stream(w->stream) : result;
 }
 
-API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream)
+API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
     ENTER(IN_CONTEXT);
     fake_work w = {};
 
     w.kind = FAKE_COPY;
+    w.stream = stream_of(stream);
     w.to = (unsigned char *)(uintptr_t)to;
     w.from = (const unsigned char *)from;
     w.bytes = bytes;
@@ -331,12 +354,13 @@ API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes
     return copy(&w, 1, 0);
 }
 
-API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream)
+API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     ENTER(IN_CONTEXT);
     fake_work w = {};
 
     w.kind = FAKE_COPY;
+    w.stream = stream_of(stream);
     w.to = (unsigned char *)to;
     w.from = (const unsigned char *)(uintptr_t)from;
     w.bytes = bytes;
@@ -344,7 +368,7 @@ API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUst
     return copy(&w, 0, 1);
 }
 
-API CUresult cuMemcpy2DAsync_v2(const ozg_cuda_copy *c, CUstream)
+API CUresult cuMemcpy2DAsync_v2(const ozg_cuda_copy *c, CUstream stream)
 {
     ENTER(IN_CONTEXT);
     const int to_device = c->dst_type == CU_MEMORYTYPE_DEVICE,
@@ -357,6 +381,7 @@ API CUresult cuMemcpy2DAsync_v2(const ozg_cuda_copy *c, CUstream)
     if (c->src_x + c->bytes > c->src_pitch || c->dst_x + c->bytes > c->dst_pitch)
         return fake_complain("cuMemcpy2D() of rows that are longer than their pitch");
     w.kind = FAKE_COPY;
+    w.stream = stream_of(stream);
     w.to = to_device ? (unsigned char *)(uintptr_t)c->dst_device : (unsigned char *)c->dst_host;
     w.from =
         from_device ? (const unsigned char *)(uintptr_t)c->src_device : (const unsigned char *)c->src_host;
@@ -369,12 +394,13 @@ API CUresult cuMemcpy2DAsync_v2(const ozg_cuda_copy *c, CUstream)
     return copy(&w, to_device, from_device);
 }
 
-API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream)
+API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
 {
     ENTER(IN_CONTEXT);
     fake_work w = {};
 
     w.kind = FAKE_SET;
+    w.stream = stream_of(stream);
     w.to = (unsigned char *)(uintptr_t)to;
     w.value = value;
     w.bytes = count;
@@ -385,10 +411,10 @@ API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, 
 
 /* ---- streams and events ---------------------------------------------------------------------------- */
 
-API CUresult cuStreamSynchronize(CUstream)
+API CUresult cuStreamSynchronize(CUstream stream)
 {
     ENTER(IN_CONTEXT | NOT_IN_CAPTURE);
-    return fake_finish();
+    return is_foreign(stream) ? CUDA_ERROR_INVALID_HANDLE : fake_finish_stream(stream_of(stream));
 }
 
 API CUresult cuCtxSynchronize(void)
@@ -404,29 +430,35 @@ API CUresult cuStreamIsCapturing(CUstream, int *status)
     return CUDA_SUCCESS;
 }
 
-/*
- * One queue serves all streams: work of each comes in the order in which it was given, and so does an
- * event.
- */
 API CUresult cuStreamCreate(CUstream *stream, unsigned)
 {
     ENTER(IN_CONTEXT);
-    *stream = (CUstream)malloc(1);
-    return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    *stream = (CUstream)calloc(1, sizeof **stream);
+    if (!*stream)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    fake_stream_open(*stream, current[depth - 1]);
+    return CUDA_SUCCESS;
 }
 
-API CUresult cuStreamDestroy_v2(CUstream stream)
+/* It stays where it is: its work goes on. */
+API CUresult cuStreamDestroy_v2(CUstream)
 {
     ENTER(IN_CONTEXT | EVEN_AFTER_ERRORS);
-    free(stream);
     return CUDA_SUCCESS;
 }
 
-API CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned)
+API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned)
 {
     ENTER(IN_CONTEXT);
-    fake_last = FAKE_WAIT;
-    return CUDA_SUCCESS;
+    fake_work w = {};
+
+    if (is_foreign(stream))
+        return CUDA_ERROR_INVALID_HANDLE;
+    w.kind = FAKE_WAIT;
+    w.stream = stream_of(stream);
+    w.event = event;
+    w.target = event->given;
+    return fake_do(&w);
 }
 
 API CUresult cuEventCreate(CUevent *event, unsigned flags)
@@ -449,12 +481,15 @@ API CUresult cuEventDestroy_v2(CUevent event)
     return CUDA_SUCCESS;
 }
 
-API CUresult cuEventRecord(CUevent event, CUstream)
+API CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     ENTER(IN_CONTEXT);
     fake_work w = {};
 
+    if (is_foreign(stream))
+        return CUDA_ERROR_INVALID_HANDLE;
     w.kind = FAKE_EVENT;
+    w.stream = stream_of(stream);
     w.event = event;
     return fake_do(&w);
 }
@@ -462,21 +497,21 @@ API CUresult cuEventRecord(CUevent event, CUstream)
 API CUresult cuEventSynchronize(CUevent event)
 {
     ENTER(IN_CONTEXT | NOT_IN_CAPTURE);
-    return event->pending ? fake_finish() : CUDA_SUCCESS;
+    return event->done < event->given ? fake_finish_event(event) : CUDA_SUCCESS;
 }
 
 API CUresult cuEventQuery(CUevent event)
 {
     ENTER(IN_CONTEXT);
-    return event->pending ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    return event->done < event->given ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 API CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to)
 {
     ENTER(IN_CONTEXT);
-    if (!from->timed || !to->timed || (!from->recorded && !from->pending) || (!to->recorded && !to->pending))
+    if (!from->timed || !to->timed || !from->given || !to->given)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (from->pending || to->pending)
+    if (from->done < from->given || to->done < to->given)
         return CUDA_ERROR_NOT_READY;
     *milliseconds = (float)(1e3 * (to->seconds - from->seconds));
     return CUDA_SUCCESS;
@@ -489,26 +524,27 @@ API CUresult cuModuleLoadData(CUmodule *loaded, const void *image)
     ENTER(IN_CONTEXT | NOT_IN_CAPTURE);
     if (!image)
         return fake_complain("cuModuleLoadData() of no image");
-    module.live++;
-    *loaded = &module;
+    *loaded = &modules[current[depth - 1]->device];
+    (*loaded)->device = current[depth - 1]->device;
+    (*loaded)->live++;
     return CUDA_SUCCESS;
 }
 
-API CUresult cuModuleUnload(CUmodule)
+API CUresult cuModuleUnload(CUmodule module)
 {
     ENTER(IN_CONTEXT | NOT_IN_CAPTURE | EVEN_AFTER_ERRORS);
-    module.live--;
+    module->live--;
     return CUDA_SUCCESS;
 }
 
-API CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name)
+API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
     ENTER(IN_CONTEXT);
     CUfunc_st *f = functions;
 
     if (ozg_emulated_args_bytes(name) == 0)
         return CUDA_ERROR_NOT_FOUND;
-    while (f && strcmp(f->name, name) != 0)
+    while (f && (strcmp(f->name, name) != 0 || f->device != module->device))
         f = f->next;
     if (!f) {
         f = (CUfunc_st *)calloc(1, sizeof *f);
@@ -516,6 +552,7 @@ API CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *nam
             return CUDA_ERROR_OUT_OF_MEMORY;
         snprintf(f->name, sizeof f->name, "%s", name);
         f->shared = 49152;
+        f->device = module->device;
         f->next = functions;
         functions = f;
     }
@@ -562,7 +599,7 @@ API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
 }
 
 static CUresult launch(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared,
-                       int cooperative, void **arguments)
+                       int cooperative, CUstream stream, void **arguments)
 {
     fake_work w = {};
     const size_t bytes = ozg_emulated_args_bytes(f->name);
@@ -577,12 +614,20 @@ static CUresult launch(CUfunction f, const unsigned grid[3], const unsigned bloc
     if (cooperative && (uint64_t)grid[0] * grid[1] * grid[2] >
                            (uint64_t)resident((int)block[0], shared) * (uint64_t)fake.multiprocessors)
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    host = fake.host_pointers ? NULL : fake_host_pointer(arguments[0], bytes);
+    if (is_foreign(stream) || f->device != current[depth - 1]->device)
+        return fake_complain("launch of %s: it or its stream belongs to another device", f->name);
+    host = fake.far_pointers ? NULL : fake_foreign_pointer(arguments[0], bytes, f->device);
+    if (host) {
+        fake_complain("launch of %s: %p in its arguments is memory of another device", f->name, host);
+        return fake_sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
+    host = fake.host_pointers || fake.far_pointers ? NULL : fake_host_pointer(arguments[0], bytes);
     if (host) {
         fake_complain("launch of %s: %p in its arguments is host memory", f->name, host);
         return fake_sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
     }
     w.kind = FAKE_LAUNCH;
+    w.stream = stream_of(stream);
     w.function = f;
     for (int i = 0; i < 3; i++)
         w.grid[i] = (int)grid[i];
@@ -594,12 +639,12 @@ static CUresult launch(CUfunction f, const unsigned grid[3], const unsigned bloc
 }
 
 API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                            unsigned bz, unsigned shared, CUstream, void **arguments, void **)
+                            unsigned bz, unsigned shared, CUstream stream, void **arguments, void **)
 {
     ENTER(IN_CONTEXT);
     const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
 
-    return launch(f, grid, block, shared, 0, arguments);
+    return launch(f, grid, block, shared, 0, stream, arguments);
 }
 
 /* With programmatic stream serialization, where that is right, and nothing else. */
@@ -613,21 +658,22 @@ API CUresult cuLaunchKernelEx(const ozg_cuda_launch_config *c, CUfunction f, voi
         return fake_complain("launch of %s with attributes that are not known", f->name);
     if (fake.major < 9 || ptx < 90)
         return fake_complain("launch of %s: it does not wait for the kernel before it", f->name);
-    if (fake_last != FAKE_LAUNCH)
+    if (stream_of(c->stream)->last != FAKE_LAUNCH)
         return fake_complain("dependent launch of %s: what comes before it is no kernel", f->name);
     if (fake_capturing() && fake.version < 12030)
         return fake_complain("dependent launch of %s: this driver knows none in graphs", f->name);
     fake_now.dependent++;
-    return launch(f, c->grid, c->block, c->shared, 0, arguments);
+    return launch(f, c->grid, c->block, c->shared, 0, c->stream, arguments);
 }
 
 API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                       unsigned by, unsigned bz, unsigned shared, CUstream, void **arguments)
+                                       unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                                       void **arguments)
 {
     ENTER(IN_CONTEXT);
     const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
 
-    return launch(f, grid, block, shared, 1, arguments);
+    return launch(f, grid, block, shared, 1, stream, arguments);
 }
 
 API CUresult cuTensorMapEncodeTiled(ozg_cuda_map *map, int type, uint32_t rank, void *base,
@@ -680,6 +726,7 @@ static void set_defaults(void)
     fake.resident = 2;
     fake.shared_most = 166912;
     fake.memory = (size_t)1 << 30;
+    fake.fresh = 0xCD;
 }
 
 __attribute__((constructor)) static void start(void)

@@ -6,9 +6,9 @@
  * ozg_cuda_images = fake_images before the first context, and calls the functions below.
  *
  * Checked, with a message on stderr and an error: the context is current; copies lie in live allocations; red
- * zones around these are whole; launches have a legal shape and no pointer to host memory. Device memory
- * starts as 0xCD and cannot be touched by the host (it dies by SIGSEGV) but through the driver, except
- * allocations above 1 MiB.
+ * zones around these are whole; launches have a legal shape and no pointer to host memory; memory, kernels and
+ * streams are those of the device that is used. Device memory cannot be touched by the host (it dies
+ * by SIGSEGV) but through the driver, except allocations above 1 MiB.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +24,7 @@ extern "C" {
 
 /* What the device is like; for calls from now on. */
 typedef struct fake_device {
-    int devices;         /* 1; 0: cuInit() says CUDA_ERROR_NO_DEVICE */
+    int devices;         /* 1, at most 8; 0: cuInit() says CUDA_ERROR_NO_DEVICE */
     int version;         /* of the driver: 12040 */
     int major, minor;    /* compute capability: 8, 0 */
     int ptx;             /* what the kernels were compiled for: 80; 0: the capability itself */
@@ -32,8 +32,10 @@ typedef struct fake_device {
     int resident;        /* blocks a multiprocessor, at most: 2 */
     int shared_most;     /* dynamic shared memory of a block, at most: 166912 */
     size_t memory;       /* 1 GiB; an allocation beyond is CUDA_ERROR_OUT_OF_MEMORY */
-    int queued;          /* 0; 1: work is done when somebody waits for it, not before */
+    int queued;          /* 0; 1: work of a stream is done when somebody waits for it, not before */
+    int fresh;           /* 0xCD: what device memory begins with, in every byte */
     int host_pointers;   /* 0; 1: pointers to host memory in arguments of kernels are allowed */
+    int far_pointers; /* 0; 1: they may lead anywhere, as that of a block that is addressed as the matrix is */
 } fake_device;
 
 extern fake_device fake;

@@ -17,6 +17,7 @@ enum { PAGE = 4096, ALIGNMENT = 256, LARGE = 1 << 20, RED = 0xFD, FRESH = 0xCD }
 typedef struct area {
     unsigned char *body, *base;
     size_t body_bytes, bytes;
+    int device; /* -1: of no one in particular */
     struct area *next;
 } area;
 
@@ -57,6 +58,7 @@ void *fake_memory_new(size_t bytes)
     if (!a)
         return NULL;
     a->bytes = bytes;
+    a->device = -1;
     a->body_bytes = round_up(bytes + ALIGNMENT, PAGE);
     a->body = (unsigned char *)mmap(NULL, a->body_bytes + 2 * PAGE, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -69,7 +71,7 @@ void *fake_memory_new(size_t bytes)
     if (mprotect(a->body - PAGE, PAGE, PROT_NONE) || mprotect(a->body + a->body_bytes, PAGE, PROT_NONE))
         abort();
     memset(a->body, RED, (size_t)(a->base - a->body));
-    memset(a->base, FRESH, bytes);
+    memset(a->base, fake.fresh, bytes);
     memset(a->base + bytes, RED, (size_t)(a->body + a->body_bytes - a->base) - bytes);
     set_red(a, 1);
     if (!opened)
@@ -134,6 +136,20 @@ int fake_memory_holds(const void *p, size_t bytes)
     const area *a = find(areas, p);
 
     return a && bytes <= (size_t)(a->base + a->bytes - (const unsigned char *)p);
+}
+
+void fake_memory_give(void *memory, int device)
+{
+    for (area *a = areas; a; a = a->next)
+        if (a->base == memory)
+            a->device = device;
+}
+
+int fake_memory_elsewhere(const void *p, int device)
+{
+    const area *a = find(areas, p);
+
+    return a && a->device >= 0 && a->device != device;
 }
 
 void *fake_pinned_new(size_t bytes)
@@ -206,6 +222,18 @@ const void *fake_host_pointer(const void *args, size_t bytes)
             continue;
         if (!find(areas, (const void *)word) && !find(pinned, (const void *)word) &&
             mincore((void *)(word & ~(uintptr_t)(PAGE - 1)), PAGE, &resident) == 0)
+            return (const void *)word;
+    }
+    return NULL;
+}
+
+const void *fake_foreign_pointer(const void *args, size_t bytes, int device)
+{
+    for (size_t i = 0; i + sizeof(uintptr_t) <= bytes; i += sizeof(uintptr_t)) {
+        uintptr_t word;
+
+        memcpy(&word, (const unsigned char *)args + i, sizeof word);
+        if (fake_memory_elsewhere((const void *)word, device))
             return (const void *)word;
     }
     return NULL;

@@ -2,7 +2,8 @@
  * fake_work.cpp - work of streams of the fake driver: done at once, queued until somebody waits, or kept for
  * a graph.
  *
- * There is one queue for all streams: one of the orders that a device may choose.
+ * Of a queue only so much is done as somebody waits for, and of several the youngest first: what is not ordered by
+ * events goes wrong.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,13 +14,13 @@
 
 fake_counts fake_now;
 int fake_sticky;
-int fake_last = FAKE_WAIT;
 
 typedef struct list {
     fake_work *first, **last;
 } list;
 
-static list queue, graph;
+static list graph;
+static CUstream_st *streams; /* the youngest first */
 static int capturing;
 
 int fake_complain(const char *format, ...)
@@ -76,7 +77,7 @@ static int run_work(const fake_work *w)
     case FAKE_EVENT:
         w->event->seconds = seconds();
         w->event->recorded = 1;
-        w->event->pending--;
+        w->event->done++;
         break;
     }
     fake_memory_close();
@@ -119,17 +120,29 @@ static void append(list *l, const fake_work *work)
     l->last = &(*l->last)->next;
 }
 
+void fake_stream_open(CUstream_st *s, CUctx_st *context)
+{
+    s->context = context;
+    s->last = FAKE_WAIT;
+    s->end = &s->first;
+    s->next = streams;
+    streams = s;
+}
+
 int fake_do(const fake_work *work)
 {
-    fake_last = work->kind;
+    CUstream_st *s = work->stream;
+
+    s->last = work->kind;
     if (capturing) {
         append(&graph, work);
         return CUDA_SUCCESS;
     }
     if (work->kind == FAKE_EVENT)
-        work->event->pending++;
+        work->event->given++;
     if (fake.queued) {
-        append(&queue, work);
+        *s->end = own(work);
+        s->end = &(*s->end)->next;
         return CUDA_SUCCESS;
     }
     /*
@@ -145,17 +158,61 @@ int fake_do(const fake_work *work)
     return result;
 }
 
+/* The stream whose work records this event. */
+static CUstream_st *recorder(const CUevent_st *event)
+{
+    for (CUstream_st *s = streams; s; s = s->next)
+        for (const fake_work *w = s->first; w; w = w->next)
+            if (w->kind == FAKE_EVENT && w->event == event)
+                return s;
+    fputs("fake driver: a stream waits for an event that nobody records\n", stderr);
+    abort();
+}
+
+static void reach(const CUevent_st *event, uint64_t target);
+
+/* The first work of a queue, and what it waits for. After an error nothing is done, but events are reached. */
+static void run_first(CUstream_st *s)
+{
+    if (s->first->kind == FAKE_WAIT)
+        reach(s->first->event, s->first->target);
+
+    fake_work *w = s->first;
+    const int result = fake_sticky ? CUDA_SUCCESS : run_work(w);
+
+    if (fake_sticky && w->kind == FAKE_EVENT)
+        w->event->done++;
+    if (result != CUDA_SUCCESS)
+        fake_sticky = result;
+    s->first = w->next;
+    if (!s->first)
+        s->end = &s->first;
+    forget(w);
+}
+
+static void reach(const CUevent_st *event, uint64_t target)
+{
+    while (event->done < target)
+        run_first(recorder(event));
+}
+
+int fake_finish_event(CUevent_st *event)
+{
+    reach(event, event->given);
+    return fake_sticky;
+}
+
+int fake_finish_stream(CUstream_st *s)
+{
+    while (s->first)
+        run_first(s);
+    return fake_sticky;
+}
+
 int fake_finish(void)
 {
-    while (queue.first) {
-        fake_work *w = queue.first;
-        const int result = fake_sticky ? CUDA_SUCCESS : run_work(w);
-
-        if (result != CUDA_SUCCESS)
-            fake_sticky = result;
-        queue.first = w->next;
-        forget(w);
-    }
+    for (CUstream_st *s = streams; s; s = s->next)
+        fake_finish_stream(s);
     return fake_sticky;
 }
 
@@ -176,11 +233,12 @@ void fake_work_capture(int on)
     }
 }
 
+/* On one stream, in the order in which it was given. An event recorded in a capture has no time. */
 void fake_work_replay(void)
 {
-    for (fake_work *w = graph.first; w; w = w->next) {
-        if (w->kind == FAKE_EVENT)
-            continue; /* an event recorded in a capture has no time */
-        fake_do(w);
-    }
+    for (fake_work *w = graph.first; w; w = w->next)
+        if (w->kind != FAKE_EVENT && w->kind != FAKE_WAIT) {
+            w->stream = graph.first->stream;
+            fake_do(w);
+        }
 }

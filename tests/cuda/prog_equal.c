@@ -1,93 +1,30 @@
 /*
  * prog_equal.c - compares products on a CUDA device with the CPU's, byte by byte, and their reports.
  *
- *     prog_equal [--driver LIBRARY [--capability N] [--order N]] [--quick | --big] [--seed N]
+ *     prog_equal [--driver LIBRARY [--capability N] [--order N] [--fresh N]] [--quick | --big] [--seed N]
  *                [--winograd] [--group NAME]... [--time N]
  *
- * --driver: this library instead of libcuda.so.1, with the emulated kernels; --capability: of its device, 80
- * or 90 (then work is done late); --order: of threads and blocks (emulate.h). --quick: a part of it, for
- * emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's algorithm for every size.
- * --time: instead, N x N x N with and without it, timed. A line for each group; exit status 1 if anything
- * differs, 77 if there is no device.
+ * --quick: a part of it, for emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's algorithm for every size.
+ * --time: instead, N x N x N with and without it, timed. The rest as in
+ * device_program.h. A line for each group; exit status 1 if anything differs, 77 if there is no device.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE
-#endif
-#include <dlfcn.h>
-#include <stdio.h>
-
+#include "device_program.h"
 #include "equal_data.h"
-
-#include "cuda/device.h"
-#include "fake_driver.h"
+#include "plan.h"
 
 static ozg_context *cpu, *on_device, *on_host;
-static const ozg_cuda_api *api;
 static int quick, big, winograd, cases, differences;
 static uint64_t seed = 1;
 
-/* ---- contexts ----------------------------------------------------------------------------------- */
-
-static ozg_context *open_context(ozg_backend_kind backend, int device_pointers, size_t memory_limit)
+static ozg_context *open_one(ozg_backend_kind backend, int device_pointers, size_t memory_limit)
 {
-    ozg_config cfg;
-    ozg_context *ctx;
+    ozg_context *ctx = open_context(backend, device_pointers, memory_limit);
 
-    ozg_config_init(&cfg);
-    cfg.backend = backend;
-    cfg.device_pointers = device_pointers;
-    cfg.memory_limit = memory_limit;
-    if (ozg_create(&ctx, &cfg)) {
-        printf("%s\n", ozg_last_error(NULL));
-        exit(77);
-    }
     if (winograd && backend == OZG_BACKEND_CUDA)
         ctx->winograd = OZG_WINOGRAD_ALWAYS;
     return ctx;
-}
-
-/* The library that stands in for the driver; its kernels are emulated. */
-static void use_driver(const char *path, int capability, uint32_t order)
-{
-    void (*set_order)(uint32_t seed);
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    fake_device *device = library ? dlsym(library, "fake") : NULL;
-
-    if (!device) {
-        printf("%s\n", dlerror());
-        exit(2);
-    }
-    *(void **)(void *)&set_order = dlsym(library, "ozg_emulated_order");
-    set_order(order);
-    device->queued = capability == 90;
-    device->major = capability / 10;
-    device->minor = capability % 10;
-    device->shared_most = capability == 90 ? 232448 : 166912;
-    ozg_cuda_driver_name = path;
-    ozg_cuda_images = fake_images;
-}
-
-/* ---- memory of the device ----------------------------------------------------------------------- */
-
-static void must(int result, const char *what)
-{
-    if (!result)
-        return;
-    printf("%s: error %d\n", what, result);
-    exit(2);
-}
-
-/*
- * A copy of host memory on the device, at an odd element of an allocation: nothing is aligned more than it
- * has to be.
- */
-static CUdeviceptr device_copy(const void *x, size_t bytes, size_t offset, CUdeviceptr *allocation)
-{
-    must(api->allocate(allocation, bytes + offset), "allocate");
-    must(api->upload(*allocation + offset, x, bytes, NULL), "upload");
-    return *allocation + offset;
 }
 
 /* ---- one product -------------------------------------------------------------------------------- */
@@ -260,7 +197,7 @@ static ozg_context *little_context(const product *g, int device_pointers, size_t
     limit = ozg_plan_workspace(plan) / part;
     ozg_plan_destroy(plan);
     for (;; limit += limit / 4) {
-        ozg_context *ctx = open_context(OZG_BACKEND_CUDA, device_pointers, limit);
+        ozg_context *ctx = open_one(OZG_BACKEND_CUDA, device_pointers, limit);
         const ozg_status status =
             ozg_plan_create(&plan, ctx, g->type, g->transa, g->transb, g->m, g->n, g->k, g->acc);
 
@@ -409,6 +346,21 @@ static void group_complex(void)
         }
 }
 
+/* Lines and k in whole blocks of every kernel: nothing is read that nobody wrote (doc/cuda.md, Tests). */
+static void group_whole(void)
+{
+    for (int t = 0; t < 4; t++)
+        for (int q = 0; q < 6; q++) {
+            product g = make(types[t], 256 + 256 * (t == 1), 256, q % 2 ? 300 : 128, accuracy(types[t], q),
+                             q % 3 ? WIDE : SPECIAL);
+
+            if (quick && (t != q % 4 || q > 1))
+                continue;
+            g.beta[0] = q % 2 ? 0 : 1.25;
+            check(g, 0);
+        }
+}
+
 static void group_shapes(void)
 {
     static const int64_t shape[][3] = {{1, 1, 1},      {5, 2300, 6},    {1, 97, 3},     {101, 1, 5},
@@ -497,6 +449,73 @@ static void group_memory(void)
         }
 }
 
+/* A context for matrices of the host with the least memory in which the product is possible. */
+static ozg_context *least_context(const product *g, int *streamed)
+{
+    ozg_context *ctx = open_one(OZG_BACKEND_CUDA, 0, 1);
+    size_t low = 0, high = (size_t)1 << 30; /* between them */
+
+    while (high - low > 1024) {
+        ozg_plan *plan = NULL;
+
+        ctx->memory_limit = (low + high) / 2;
+        if (ozg_plan_create(&plan, ctx, g->type, g->transa, g->transb, g->m, g->n, g->k, g->acc)) {
+            low = ctx->memory_limit;
+        } else {
+            high = ctx->memory_limit;
+            *streamed = plan->streamed;
+        }
+        ozg_plan_destroy(plan);
+    }
+    ctx->memory_limit = high;
+    return ctx;
+}
+
+/* Matrices of the host that do not fit the workspace: with a report, without, and its prediction. */
+static void check_streamed(product g)
+{
+    ozg_report report;
+    ozg_context *ctx;
+    int streamed = 0;
+    void *c;
+
+    product_make(&g, seed * 1000003 + (uint64_t)cases);
+    c = copy_c(&g);
+    must(call(cpu, &g, g.a, g.b, c, &report), "the CPU's product");
+    ctx = least_context(&g, &streamed);
+    compare(ctx, &g, c, &report, "streamed");
+    compare(ctx, &g, c, NULL, "streamed, no report");
+    if (!streamed && differ(&g, "streamed"))
+        printf("        it was not streamed\n");
+    ozg_destroy(ctx);
+    free(c);
+    product_free(&g);
+}
+
+static void group_streamed(void)
+{
+    static const char trans[] = "NTC";
+
+    if (stand_in_device)
+        stand_in_device->far_pointers = 1;
+    for (int t = 0; t < 4; t++)
+        for (int q = 0; q < 12; q++) {
+            const enum family f = q % 4 == 3 ? SPECIAL : q % 4 == 2 ? WIDE : UNIFORM;
+            product g = make(types[t], quick ? 300 : 700, quick ? 300 : 650, quick ? 40 : 300 + q,
+                             accuracy(types[t], q % 6), q % 6 == 0 ? UNIFORM : f);
+
+            if (quick && (q + t) % 4)
+                continue;
+            g.transa = trans[(q + t) % 3];
+            g.transb = trans[(q / 3 + t) % 3];
+            g.beta[0] = q % 2 ? -0.5 : 0;
+            g.pad = q % 3;
+            check_streamed(g);
+        }
+    if (stand_in_device)
+        stand_in_device->far_pointers = 0;
+}
+
 static void group_long(void)
 {
     static const int64_t k[] = {131071, 131072, 131073, 140000, 262145};
@@ -536,19 +555,31 @@ static void group_big(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},       {"transposes", group_transposes}, {"moduli", group_moduli},
-              {"shapes", group_shapes},     {"complex", group_complex},       {"scalars", group_scalars},
-              {"families", group_families}, {"apart", group_apart},           {"memory", group_memory},
-              {"long", group_long},         {"batches", group_batches},       {"prepared", group_prepared},
-              {"monitor", group_monitor},   {"winograd", group_winograd},     {"big", group_big}};
+} groups[] = {{"types", group_types},
+              {"transposes", group_transposes},
+              {"moduli", group_moduli},
+              {"shapes", group_shapes},
+              {"complex", group_complex},
+              {"whole", group_whole},
+              {"scalars", group_scalars},
+              {"families", group_families},
+              {"apart", group_apart},
+              {"memory", group_memory},
+              {"streamed", group_streamed},
+              {"long", group_long},
+              {"batches", group_batches},
+              {"prepared", group_prepared},
+              {"monitor", group_monitor},
+              {"winograd", group_winograd},
+              {"big", group_big}};
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
 static void open_all(void)
 {
-    cpu = open_context(OZG_BACKEND_CPU, 0, 0);
-    on_device = open_context(OZG_BACKEND_CUDA, 1, 0);
-    on_host = open_context(OZG_BACKEND_CUDA, 0, 0);
+    cpu = open_one(OZG_BACKEND_CPU, 0, 0);
+    on_device = open_one(OZG_BACKEND_CUDA, 1, 0);
+    on_host = open_one(OZG_BACKEND_CUDA, 0, 0);
     api = on_device->cuda->api;
     if (ozg_cuda_enter(on_device)) {
         printf("%s\n", ozg_last_error(on_device));
@@ -590,31 +621,19 @@ static void run_groups(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *driver = NULL;
-    int64_t timed = 0;
-    int capability = 80;
-    uint32_t order = 0;
+    const char *given = option_of(argc, argv, "--seed"), *timed = option_of(argc, argv, "--time");
 
     for (int q = 1; q < argc; q++) {
         quick |= strcmp(argv[q], "--quick") == 0;
         big |= strcmp(argv[q], "--big") == 0;
         winograd |= strcmp(argv[q], "--winograd") == 0;
-        if (q + 1 < argc && strcmp(argv[q], "--driver") == 0)
-            driver = argv[q + 1];
-        if (q + 1 < argc && strcmp(argv[q], "--capability") == 0)
-            capability = atoi(argv[q + 1]);
-        if (q + 1 < argc && strcmp(argv[q], "--order") == 0)
-            order = (uint32_t)strtoul(argv[q + 1], NULL, 0);
-        if (q + 1 < argc && strcmp(argv[q], "--seed") == 0)
-            seed = strtoull(argv[q + 1], NULL, 0);
-        if (q + 1 < argc && strcmp(argv[q], "--time") == 0)
-            timed = atoll(argv[q + 1]);
     }
-    if (driver)
-        use_driver(driver, capability, order);
+    if (given)
+        seed = strtoull(given, NULL, 0);
+    use_driver(argc, argv, 1);
     open_all();
     if (timed)
-        time_winograd(timed);
+        time_winograd(atoll(timed));
     else
         run_groups(argc, argv);
     printf("%s: %d products, %d differ\n", on_device->kernel_name, cases, differences);

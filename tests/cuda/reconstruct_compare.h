@@ -156,9 +156,10 @@ static inline void fill_c(struct fixture *f)
     f->kind = kind;
 }
 
-static inline struct fails run_once(struct rng *r, int s, int type, int kind, int scalars)
+/* ties, fp64: as in the fixture. */
+static inline struct fails run_with(struct rng *r, int s, int type, int kind, int scalars, int ties, int fp64)
 {
-    struct fixture f = {.r = *r};
+    struct fixture f = {.r = *r, .ties = ties, .fp64 = fp64};
     struct fails fails;
     double *before;
     ozg_repairs cpu;
@@ -175,6 +176,11 @@ static inline struct fails run_once(struct rng *r, int s, int type, int kind, in
     free(before);
     close_fixture(&f);
     return fails;
+}
+
+static inline struct fails run_once(struct rng *r, int s, int type, int kind, int scalars)
+{
+    return run_with(r, s, type, kind, scalars, 0, -1);
 }
 
 /* Every s; of each kind some entries must pass and some fail, or the test shows nothing. */

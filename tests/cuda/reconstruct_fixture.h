@@ -54,6 +54,7 @@ enum {
     MOST_ROWS = 720,
     MOST_COLUMNS = 24,
     LD = 768,
+    TIE_COLUMNS = 20,
     GAP = 3
 }; /* more rows than a strip of 128 threads has */
 
@@ -79,6 +80,8 @@ struct fixture {
     int several, floor_bytes;
     int center;           /* of d */
     int tight;            /* all bounds about the same, and small: what is reported is the largest of many */
+    int ties;             /* c^ are near ties, of so many bits and more; 0: any */
+    int fp64;             /* of the kernels; -1: one of both */
     uint8_t *planes;      /* of products */
     unsigned char *bytes; /* residues in [0, m) */
     uint64_t *floors, *wide_sums;
@@ -188,6 +191,39 @@ static inline void choose_integer(struct rng *r, mpz_t z, const mpz_t most)
     mpz_clear(low);
 }
 
+/* Of tie_integer(): each has a row. */
+enum { TIE_STEPS = 26, TIES = 2 * TIE_STEPS * 4 * 2 };
+
+/*
+ * c^ of `length` bits at a place where the rounding to `digits` bits changes, or next to it, number q < TIES
+ * of these: tie + step, + a number 2^step beside it, steps 0 (none) and +-1 .. +-2^24; what is kept is odd,
+ * even, all ones (it carries into the next power of two) or a power of two; both signs.
+ */
+static inline void tie_integer(struct rng *r, mpz_t z, int length, int digits, int q)
+{
+    const int down = q % 2, step = q / 2 % TIE_STEPS, form = q / (2 * TIE_STEPS) % 4, below = length - digits;
+    mpz_t move;
+
+    mpz_init_set_ui(move, 1);
+    mpz_mul_2exp(z, move, (mp_bitcnt_t)digits - 1);
+    if (form == 0)
+        mpz_add_ui(z, z, (unsigned long)(rng_next(r) & ((UINT64_C(1) << (digits - 1)) - 1)) | 1);
+    else if (form == 1)
+        mpz_add_ui(z, z, (unsigned long)(rng_next(r) & ((UINT64_C(1) << (digits - 1)) - 1)) & ~1UL);
+    else if (form == 2)
+        mpz_sub_ui(z, z, 1), mpz_setbit(z, (mp_bitcnt_t)digits - 1);
+    mpz_mul_2exp(z, z, (mp_bitcnt_t)below);
+    mpz_setbit(z, (mp_bitcnt_t)below - 1);
+    mpz_mul_2exp(move, move, (mp_bitcnt_t)(step > 0 ? (step - 1) % below : 0));
+    if (step > 0 && down)
+        mpz_sub(z, z, move);
+    else if (step > 0)
+        mpz_add(z, z, move);
+    if (q / (8 * TIE_STEPS) % 2)
+        mpz_neg(z, z);
+    mpz_clear(move);
+}
+
 static inline uint8_t symmetric_byte(unsigned long x, unsigned long m)
 {
     x %= m;
@@ -251,6 +287,21 @@ static inline void set_floors(struct fixture *f, int64_t at)
             f->wide_sums[q * plane + at] = p[q];
 }
 
+/*
+ * c^ of entry (i, j): lengths rise with the columns, so that a warp has one; but in the first column all ones are
+ * one bit shorter, and would have the length of the others if they carried.
+ */
+static inline void choose_entry(struct fixture *f, int64_t i, int64_t j, const mpz_t most, mpz_t z)
+{
+    const int longest = (int)mpz_sizeinbase(most, 2) - 1, lengths = longest - f->ties + 1, q = (int)i % TIES;
+    const int ones = q / (2 * TIE_STEPS) % 4 == 2 && q / 2 % TIE_STEPS < TIE_STEPS - 1;
+
+    if (f->ties && lengths > 0)
+        tie_integer(&f->r, z, f->ties + (int)(j % lengths) - (j == 0 && ones), f->single ? 24 : 53, q);
+    else
+        choose_integer(&f->r, z, most);
+}
+
 static inline void fill_sums(struct fixture *f)
 {
     mpz_t most, z[2];
@@ -263,7 +314,7 @@ static inline void fill_sums(struct fixture *f)
                 f->a.e[f->i0 + i] == OZG_E_NONE || f->b.e[f->j0 + j] == OZG_E_NONE; /* then c^ = 0 */
 
             for (int part = 0; part < 2; part++) {
-                choose_integer(&f->r, z[part], most);
+                choose_entry(f, i, j, most, z[part]);
                 if (zero)
                     mpz_set_ui(z[part], 0);
             }
@@ -346,6 +397,10 @@ static inline void open_fixture(struct fixture *f, int s, int type, int kind, in
     if (rng_below(r, 16) == 0) {
         f->rows = rng_between(r, 500, 700);
         f->columns = rng_between(r, 1, 2);
+    }
+    if (f->ties) {
+        f->rows = TIES;
+        f->columns = f->fp64 < 0 ? 3 : TIE_COLUMNS;
     }
     f->i0 = rng_between(r, 0, 4);
     f->j0 = rng_between(r, 0, 3);
@@ -495,7 +550,7 @@ static inline ozg_cuda_state run_cuda(struct fixture *f)
     args.ldc = f->ldc;
     args.list = f->list;
     args.factor = ozg_native_factor((int64_t)f->length >> f->complex_);
-    args.fp64 = (int)rng_below(&f->r, 2);
+    args.fp64 = f->fp64 < 0 ? (int)rng_below(&f->r, 2) : f->fp64;
     ozg_emulated_order((uint32_t)rng_below(&f->r, 4));
     for (int large = 0; large < 2; large++)
         assert_int_equal(ozg_emulated_launch(ozg_cuda_reconstruct_name(&f->scalars, large),

@@ -1,5 +1,6 @@
 #!/bin/bash
-# test_equal_all.sh - the same for all groups of prog_equal.c, with threads in another order and other data.
+# test_equal_all.sh - the same for all groups of prog_equal.c, with threads in another order, other data, and other
+# bytes in memory that nobody wrote.
 # ctest: full
 #
 # SPDX-License-Identifier: MIT
@@ -11,6 +12,7 @@ if [ ! -e "$driver" ]; then
     exit 77
 fi
 for capability in 80 90; do
-    "$program" --driver "$driver" --capability $capability --order $capability --seed $capability --quick ||
+    "$program" --driver "$driver" --capability $capability --order $capability --seed $capability \
+        --fresh $((capability + 37)) --quick ||
         exit 1
 done

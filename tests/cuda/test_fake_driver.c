@@ -248,6 +248,67 @@ static void test_red_zones(void **state)
     assert_false(survives(touch));
 }
 
+/* Of queued work the younger stream's is done first, unless an event says otherwise; and only what is waited for. */
+static void test_streams(void **state)
+{
+    CUstream old, young;
+    CUevent event;
+    unsigned char *pinned;
+
+    (void)state;
+    fake.queued = 1;
+    assert_int_equal(cu->event_create(&event, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+    assert_int_equal(cu->allocate_host((void **)&pinned, 4), CUDA_SUCCESS);
+    assert_int_equal(cu->stream_create(&old, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(cu->stream_create(&young, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    for (int ordered = 0; ordered < 2; ordered++) {
+        memset(pinned, 0, 4);
+        assert_int_equal(cu->set_bytes(out, 1, 4, NULL), CUDA_SUCCESS);
+        assert_int_equal(cu->stream_synchronize(NULL), CUDA_SUCCESS);
+        assert_int_equal(cu->set_bytes(out, 2, 4, old), CUDA_SUCCESS);
+        assert_int_equal(cu->event_record(event, old), CUDA_SUCCESS);
+        if (ordered)
+            assert_int_equal(cu->stream_wait(young, event, 0), CUDA_SUCCESS);
+        assert_int_equal(cu->download(pinned, out, 4, young), CUDA_SUCCESS);
+        assert_int_equal(cu->set_bytes(out, 3, 4, old), CUDA_SUCCESS);
+        assert_int_equal(pinned[0], 0);
+        assert_int_equal(cu->stream_synchronize(young), CUDA_SUCCESS);
+        assert_int_equal(pinned[0], ordered ? 2 : 1);
+        assert_int_equal(cu->stream_synchronize(old), CUDA_SUCCESS);
+    }
+    assert_int_equal(cu->stream_destroy(old), CUDA_SUCCESS);
+    assert_int_equal(cu->stream_destroy(young), CUDA_SUCCESS);
+    assert_int_equal(cu->release_host(pinned), CUDA_SUCCESS);
+    assert_int_equal(cu->event_destroy(event), CUDA_SUCCESS);
+}
+
+/* Nothing of one device is for the other. */
+static void test_two_devices(void **state)
+{
+    const uint64_t before = fake_count().complaints;
+    CUcontext other, popped;
+    CUstream stream;
+    CUdeviceptr there;
+
+    (void)state;
+    fake.devices = 2;
+    assert_int_equal(cu->primary_retain(&other, 1), CUDA_SUCCESS);
+    assert_int_equal(cu->context_push(other), CUDA_SUCCESS);
+    assert_int_equal(cu->allocate(&there, BYTES), CUDA_SUCCESS);
+    assert_int_equal(cu->stream_create(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(cu->upload(in, words, BYTES, NULL), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(sums(host(there), 1, 1024), CUDA_ERROR_INVALID_VALUE); /* a kernel of the first */
+    assert_int_equal(cu->context_pop(&popped), CUDA_SUCCESS);
+    assert_int_equal(cu->upload(in, words, BYTES, stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(cu->stream_synchronize(stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(sums(host(there), 1, 1024), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_int_equal(fake_count().complaints, before + 5);
+    fake_reset();
+    assert_int_equal(cu->release(there), CUDA_SUCCESS);
+    assert_int_equal(cu->stream_destroy(stream), CUDA_SUCCESS);
+    assert_int_equal(cu->primary_release(1), CUDA_SUCCESS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +318,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fails, begin, end),
         cmocka_unit_test_setup_teardown(test_graph, begin, end),
         cmocka_unit_test_setup_teardown(test_red_zones, begin, end),
+        cmocka_unit_test_setup_teardown(test_streams, begin, end),
+        cmocka_unit_test_setup_teardown(test_two_devices, begin, end),
     };
 
     return cmocka_run_group_tests(tests, open_all, NULL);

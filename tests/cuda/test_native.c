@@ -57,6 +57,14 @@ static void other_devices(void **state)
 
 /* ---- contexts ----------------------------------------------------------------------------------- */
 
+/* No others but these are tried. */
+static void set_libraries(const char *first, const char *second)
+{
+    ozg_cuda_cublas_names[0] = first;
+    ozg_cuda_cublas_names[1] = second;
+    ozg_cuda_cublas_names[2] = NULL;
+}
+
 static ozg_config automatic(void)
 {
     ozg_config cfg = cuda_config();
@@ -64,7 +72,7 @@ static ozg_config automatic(void)
     cfg.policy = OZG_AUTOMATIC;
     cfg.device_pointers = 1;
     cfg.memory_limit = 256 << 20;
-    ozg_cuda_cublas_name = OZG_FAKE_CUBLAS;
+    set_libraries(OZG_FAKE_CUBLAS, NULL);
     return cfg;
 }
 
@@ -123,7 +131,7 @@ static void no_cublas(void **state)
     const ozg_config cfg = automatic();
 
     (void)state;
-    ozg_cuda_cublas_name = "libno_such_cublas.so.1";
+    set_libraries("libno_such_cublas.so.1", NULL);
     refuse(&cfg, OZG_E_UNSUPPORTED, "libno_such_cublas.so.1");
     refuse(&cfg, OZG_E_UNSUPPORTED, "OZG_EMULATE"); /* told again */
     assert_int_equal(fake_count().events, 0);
@@ -135,7 +143,7 @@ static void incomplete_cublas(void **state)
     const ozg_config cfg = automatic();
 
     (void)state;
-    ozg_cuda_cublas_name = "libm.so.6";
+    set_libraries("libm.so.6", NULL);
     refuse(&cfg, OZG_E_UNSUPPORTED, "libm.so.6");
 }
 
@@ -154,6 +162,37 @@ static void broken_cublas(void **state)
     assert_int_equal(ozg_create(&ctx, &cfg), OZG_OK);
     assert_int_equal(cublas_count("fake_cublas_handles"), 1);
     ozg_destroy(ctx);
+    assert_int_equal(cublas_count("fake_cublas_handles"), 0);
+    assert_int_equal(fake_count().events, 0);
+    check_outside();
+}
+
+/* What is no library, lacks a function or gives no handle is passed over; what is kept serves all contexts. */
+static void next_cublas(void **state)
+{
+    static const char *const useless[] = {"libno_such_cublas.so.1", "libm.so.6", OZG_FAKE_CUBLAS_NONE};
+    const ozg_config cfg = automatic();
+    ozg_context *ctx[3];
+
+    (void)state;
+    set_libraries(OZG_FAKE_CUBLAS_NONE, NULL);
+    refuse(&cfg, OZG_E_UNSUPPORTED, "status 1");
+    fail_cublas(0, 0, 3);
+    set_libraries(OZG_FAKE_CUBLAS_NONE, OZG_FAKE_CUBLAS);
+    refuse(&cfg, OZG_E_UNSUPPORTED, "status 1"); /* that of the first */
+    set_libraries("libm.so.6", OZG_FAKE_CUBLAS);
+    refuse(&cfg, OZG_E_NOMEM, "status 3");
+    fail_cublas(0, 0, 0);
+    for (int q = 0; q < 3; q++) {
+        set_libraries(useless[2 - q], q == 0 ? OZG_FAKE_CUBLAS : NULL);
+        assert_int_equal(ozg_create(&ctx[q], &cfg), OZG_OK);
+        assert_int_equal(cublas_count("fake_cublas_handles"), q + 1);
+    }
+    fail_cublas(0, 0, 3); /* the one that is kept, and no other */
+    set_libraries(OZG_FAKE_CUBLAS_NONE, NULL);
+    refuse(&cfg, OZG_E_NOMEM, "status 3");
+    for (int q = 0; q < 3; q++)
+        ozg_destroy(ctx[q]);
     assert_int_equal(cublas_count("fake_cublas_handles"), 0);
     assert_int_equal(fake_count().events, 0);
     check_outside();
@@ -414,10 +453,10 @@ static void failures_in_a_batch(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    TEST(measured),    TEST(other_devices),     TEST(refused),
-    TEST(no_cublas),   TEST(incomplete_cublas), TEST(broken_cublas),
-    TEST(native),      TEST(emulated),          TEST(emulated_where_faster),
-    TEST(other_calls), TEST(failures),          TEST(failures_in_a_batch)};
+    TEST(measured),           TEST(other_devices),         TEST(refused),     TEST(no_cublas),
+    TEST(incomplete_cublas),  TEST(broken_cublas),         TEST(next_cublas), TEST(native),
+    TEST(emulated),           TEST(emulated_where_faster), TEST(other_calls), TEST(failures),
+    TEST(failures_in_a_batch)};
 
 int main(int argc, char **argv)
 {

@@ -228,6 +228,49 @@ static void graph(void **state)
     ozg_destroy(ctx);
 }
 
+/* The same with the memory of the context, and with a report: bounds, operands and the monitor leave it alone. */
+static void graph_in_context(void **state)
+{
+    (void)state;
+    for (int a = 0; a < 2; a++) {
+        product g = make('d', 30, 20, 40, a ? ozg_native() : ozg_moduli(16), UNIFORM);
+        product h = make('d', 90, 150, 230, ozg_native(), WIDE); /* larger */
+        ozg_context *ctx = open_cuda(1);
+        copies d = to_device(&g), e = to_device(&h);
+        ozg_report report, other, expected_report;
+        void *expected = expected_of(&g, &expected_report), *arena;
+        ozg_operand *op;
+        ozg_monitor found;
+
+        assert_int_equal(call(ctx, &g, d.a, d.b, d.c, &report), OZG_OK);
+        assert_int_equal(ozg_report_wait(ctx, &report), OZG_OK);
+        arena = (void *)(uintptr_t)ctx->cuda->arena;
+        fake_capture_begin();
+        assert_int_equal(call(ctx, &g, d.a, d.b, d.c, &report), OZG_OK);
+        fake_capture_end();
+        assert_int_equal(
+            ozg_bound_dgemm(ctx, 'N', 'T', h.m, h.n, h.k, 1.5, e.a, h.lda, e.b, h.ldb, h.acc, &other),
+            OZG_OK);
+        assert_int_equal(ozg_operand_create(&op, ctx, 'd', 'A', 'N', h.m, h.k, e.a, h.lda, h.acc), OZG_OK);
+        assert_int_equal(ozg_monitor_dgemm(ctx, 'N', 'T', h.m, h.n, h.k, 1.5, e.a, h.lda, e.b, h.ldb, 0, NULL,
+                                           h.ldc, e.c, h.ldc, 4, 1, &found),
+                         OZG_OK);
+        assert_ptr_equal((void *)(uintptr_t)ctx->cuda->arena, arena);
+        fake_write(d.c, g.c, g.bytes_c);
+        fake_capture_run();
+        check_device(&g, &d, expected);
+        assert_int_equal(ozg_report_wait(ctx, &report), OZG_OK);
+        check_facts(&report, &expected_report);
+        ozg_operand_destroy(op);
+        free(expected);
+        free_copies(&d);
+        free_copies(&e);
+        product_free(&g);
+        product_free(&h);
+        ozg_destroy(ctx);
+    }
+}
+
 /* Reports come with ozg_report_wait(), and only the latest can be had. */
 static void reports_wait(void **state)
 {
@@ -425,6 +468,8 @@ static void driver_fails(void **state)
                 assert_true(*ozg_last_error(ctx) != 0 && report.emulated == 0);
             if (!status)
                 assert_memory_equal(c, expected, g.bytes_c);
+            else if (status == OZG_E_NOMEM)
+                assert_memory_equal(c, g.c, g.bytes_c);
             else
                 assert_true(memcmp(c, g.c, g.bytes_c) == 0 || memcmp(c, expected, g.bytes_c) == 0);
             free(c);
@@ -439,17 +484,81 @@ static void driver_fails(void **state)
     product_free(&g);
 }
 
+/* One product or a batch of three of them, with matrices on the device. */
+static ozg_status one_or_batch(ozg_context *ctx, const product *g, const copies *d, int three)
+{
+    return three ? ozg_dgemm_batch_strided(ctx, g->transa, g->transb, g->m, g->n, g->k, g->alpha[0], d->a,
+                                           g->lda, 0, d->b, g->ldb, 0, g->beta[0], d->c, g->ldc,
+                                           g->ldc * g->n, 3, g->acc, NULL)
+                 : call(ctx, g, d->a, d->b, d->c, NULL);
+}
+
+/*
+ * A launch fails for want of memory: before the first kernel that writes C that is what is told, and C is as it
+ * was; afterwards it is OZG_E_DEVICE. The host's C is only written at the end.
+ */
+static void launches_fail(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) { /* device, batch, host */
+        product g = make('d', 20, 300, 30, ozg_moduli(15), UNIFORM);
+        int early = 0, late = 0;
+
+        for (int nth = 1; nth < 100; nth++) {
+            ozg_context *ctx = open_cuda(kind < 2);
+            copies d = to_device(&g);
+            const size_t bytes = kind == 1 ? 3 * (size_t)(g.ldc * g.n) * 8 : g.bytes_c;
+            void *c = junk(bytes), *was = junk(bytes);
+            ozg_status status;
+
+            if (kind == 1) {
+                fake_free(d.c);
+                d.c = fake_allocate(bytes);
+                fake_write(d.c, c, bytes);
+            }
+            memcpy(kind == 1 ? was : c, kind == 1 ? c : g.c, bytes);
+            if (kind != 1)
+                memcpy(was, g.c, bytes);
+            fake_fail("cuLaunchKernel", nth, 2);
+            status = kind == 2 ? call(ctx, &g, g.a, g.b, c, NULL) : one_or_batch(ctx, &g, &d, kind == 1);
+            fake_fail(NULL, 0, 0);
+            if (kind < 2)
+                fake_read(c, d.c, bytes);
+            if (status == OZG_E_NOMEM) {
+                assert_true(*ozg_last_error(ctx) != 0 && late == 0);
+                assert_memory_equal(c, was, bytes);
+                early++;
+            } else if (status) {
+                assert_int_equal(status, OZG_E_DEVICE);
+                late++;
+            }
+            free(c);
+            free(was);
+            free_copies(&d);
+            ozg_destroy(ctx);
+            fake_reset();
+            if (!status)
+                break;
+            assert_true(nth < 99);
+        }
+        assert_true(early >= 4 && (late > 0 || kind == 2));
+        product_free(&g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(workspace_suffices),
                                        cmocka_unit_test(too_little_memory),
                                        cmocka_unit_test(graph),
+                                       cmocka_unit_test(graph_in_context),
                                        cmocka_unit_test(reports_wait),
                                        cmocka_unit_test(repair_limit),
                                        cmocka_unit_test(predict),
                                        cmocka_unit_test(scaled),
                                        cmocka_unit_test(progress),
-                                       cmocka_unit_test(driver_fails)};
+                                       cmocka_unit_test(driver_fails),
+                                       cmocka_unit_test(launches_fail)};
 
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,11 +1,11 @@
 /*
  * test_golden.c - hashes of results, so that machines that never meet can be compared.
  *
- * tests/golden/products.txt holds a hash of the defined result for each problem below, by a number of moduli,
- * rounded, and native. The hashes come from the oracle (GMP, MPFR), never from the library; those of native
- * results, for which there is no oracle, from the specification (kernel ref): other tests prove them accurate,
- * this one that they are the same everywhere. After a change of the list: test_golden --print >
- * tests/golden/products.txt
+ * tests/golden/products.txt holds a hash of the defined result for each problem of support/golden.c, by a
+ * number of moduli, rounded, and native. The hashes come from the oracle (GMP, MPFR), never from the library;
+ * those of native results, for which there is no oracle, from the specification (kernel ref): other tests prove
+ * them accurate, this one that they are the same everywhere. On a CUDA device: cuda/prog_golden.c. After a change
+ * of the list: test_golden --print > tests/golden/products.txt
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,110 +18,26 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "check.h"
+#include "golden.h"
 
-struct golden {
-    const char *name;
-    uint64_t hash;
-};
-
-static const struct golden table[] = {
-#include "../golden/products.txt"
-    {NULL, 0},
-};
-
-static const enum family families[] = {FAMILY_UNIFORM, FAMILY_WIDE,      FAMILY_SUBNORMAL, FAMILY_CANCEL,
-                                       FAMILY_TIES,    FAMILY_TINY_TIES, FAMILY_OVERFLOW,  FAMILY_SPIKE,
-                                       FAMILY_BITS,    FAMILY_SPECIAL};
-enum { FAMILIES = sizeof families / sizeof families[0], PRODUCTS = 4 * FAMILIES, PROBLEMS = 3 * PRODUCTS };
-
-/* What is asked of a product. */
-enum kind { BY_MODULI, ROUNDED, NATIVE };
-
-struct problem {
-    enum kind kind;
-    struct request request; /* by moduli */
-};
-
-/* FNV-1a over the bytes of C in little-endian order, padding left out. */
-static uint64_t hash_of(const struct gemm *g, const void *c)
+static uint64_t library_hash(ozg_context *ctx, const struct gemm *g, struct golden_problem problem)
 {
-    const size_t number = type_number_bytes(g->type);
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-
-    for (int64_t q = 0; q < g->m * g->n * type_parts(g->type); q++) {
-        int64_t element = q / type_parts(g->type), part = q % type_parts(g->type);
-        int64_t at = (element % g->m + element / g->m * g->ldc) * type_parts(g->type) + part;
-        uint64_t bits = 0;
-        uint32_t half;
-
-        if (number == 8) {
-            memcpy(&bits, (const char *)c + at * 8, 8);
-        } else {
-            memcpy(&half, (const char *)c + at * 4, 4);
-            bits = half;
-        }
-        for (size_t byte = 0; byte < number; byte++)
-            hash = (hash ^ (bits >> (8 * byte) & 0xFF)) * UINT64_C(0x100000001B3);
-    }
-    return hash;
-}
-
-/* Problem number `number`: product q in one of three accuracies, and its name. */
-static struct problem make(int number, struct arena *arena, struct gemm *g, char name[64])
-{
-    static const char types[] = "sdcz", trans[] = "NTC";
-    const int q = number % PRODUCTS;
-    const struct problem problem = {(enum kind)(number / PRODUCTS), {REQUEST_MODULI, 5 + (q * 7) % 40}};
-    enum family f = families[q / 4];
-    struct rng r = {(uint64_t)q};
-    char asked[16];
-
-    memset(g, 0, sizeof *g);
-    g->type = types[q % 4];
-    g->transa = trans[q % 3];
-    g->transb = trans[q / 3 % 3];
-    g->m = 11 + q % 5;
-    g->n = 14 - q % 4;
-    g->k = 20 + 3 * q;
-    g->alpha[0] = scalar_value(g->type, q % 2 ? 2 : 5);
-    g->beta[0] = scalar_value(g->type, q % 3 ? 3 : 8);
-    if (type_is_complex(g->type)) {
-        g->alpha[1] = 0.5;
-        g->beta[1] = q % 2 ? -3 : 0;
-    }
-    gemm_layout(g, arena, (struct padding){1, 2, 3}, 1);
-    gemm_fill(g, &r, f, f, f);
-    snprintf(asked, sizeof asked, "s%d", problem.request.value);
-    snprintf(name, 64, "%c-%c%c-%dx%dx%d-%s-%s", g->type, g->transa, g->transb, (int)g->m, (int)g->n,
-             (int)g->k, family_name(f),
-             problem.kind == BY_MODULI ? asked
-             : problem.kind == ROUNDED ? "rounded"
-                                       : "native");
-    return problem;
-}
-
-static uint64_t library_hash(ozg_context *ctx, const struct gemm *g, struct problem problem)
-{
-    const ozg_accuracy accuracy = problem.kind == BY_MODULI ? request_accuracy(problem.request)
-                                  : problem.kind == ROUNDED ? ozg_rounded()
-                                                            : ozg_native();
     void *c = gemm_image(g);
     uint64_t hash;
 
-    assert_int_equal(gemm_run(ctx, g, c, accuracy, NULL), OZG_OK);
-    hash = hash_of(g, c);
+    assert_int_equal(gemm_run(ctx, g, c, golden_accuracy(problem), NULL), OZG_OK);
+    hash = golden_hash(g, c);
     free(c);
     return hash;
 }
 
 /* The hash of the definition. */
-static uint64_t defined_hash(const struct gemm *g, struct problem problem)
+static uint64_t defined_hash(const struct gemm *g, struct golden_problem problem)
 {
     void *c;
     uint64_t hash;
 
-    if (problem.kind == NATIVE) {
+    if (problem.kind == GOLDEN_NATIVE) {
         ozg_config cfg;
         ozg_context *ctx;
 
@@ -134,8 +50,9 @@ static uint64_t defined_hash(const struct gemm *g, struct problem problem)
         return hash;
     }
     c = gemm_image(g);
-    oracle_gemm(g, problem.kind == ROUNDED ? ORACLE_EXACT : request_width(problem.request, g->type, g->k), c);
-    hash = hash_of(g, c);
+    oracle_gemm(
+        g, problem.kind == GOLDEN_ROUNDED ? ORACLE_EXACT : request_width(problem.request, g->type, g->k), c);
+    hash = golden_hash(g, c);
     free(c);
     return hash;
 }
@@ -143,6 +60,7 @@ static uint64_t defined_hash(const struct gemm *g, struct problem problem)
 /* The file has one line for each problem, in order; library and oracle both give its hash. */
 static void golden(void **state)
 {
+    const struct golden *table = golden_table();
     struct kernels kernels;
     struct arena arena;
     int count = 0;
@@ -152,11 +70,11 @@ static void golden(void **state)
     arena_open(&arena, 64 << 10);
     while (table[count].name != NULL)
         count++;
-    assert_int_equal(count, PROBLEMS);
+    assert_int_equal(count, golden_count());
     for (int q = 0; q < count; q++) {
         struct gemm g;
         char name[64];
-        struct problem problem = make(q, &arena, &g, name);
+        struct golden_problem problem = golden_make(q, &arena, &g, name);
 
         assert_string_equal(name, table[q].name);
         assert_int_equal(defined_hash(&g, problem), table[q].hash);
@@ -178,10 +96,10 @@ static int print(void)
 
     printf("/* Hashes of defined results, by test_golden --print. SPDX-License-Identifier: MIT */\n");
     arena_open(&arena, 64 << 10);
-    for (int q = 0; q < PROBLEMS; q++) {
+    for (int q = 0; q < golden_count(); q++) {
         struct gemm g;
         char name[64];
-        struct problem problem = make(q, &arena, &g, name);
+        struct golden_problem problem = golden_make(q, &arena, &g, name);
 
         printf("{\"%s\", 0x%016llX},\n", name, (unsigned long long)defined_hash(&g, problem));
     }

@@ -44,5 +44,6 @@ int ozg_cuda_split_blocks(const ozg_cuda_lines *lines, int64_t count, int64_t el
 
 size_t ozg_cuda_split_shared(void)
 {
-    return OZG_NMOD_MAX * sizeof(ozg_cuda_split_modulus) + (size_t)OZG_CUDA_SPLIT_THREADS * 16 * 8;
+    /* the table, one entry more that is read and not used; 16 numbers of each thread */
+    return (OZG_NMOD_MAX + 1) * sizeof(ozg_cuda_split_modulus) + (size_t)OZG_CUDA_SPLIT_THREADS * 16 * 8;
 }

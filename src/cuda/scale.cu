@@ -59,7 +59,7 @@ OZG_KERNEL(ozg_cuda_matrices, ozg_cuda_matrices_args, OZG_CUDA_MATRICES, 1)
 
 /* ---- norms of numbers --------------------------------------------------------------------------- */
 
-/* Sums of ceil(|x| 2^(nu - e)), each at most 2^15, over at most 512 numbers. */
+/* Sums of ceil(|x| 2^(nu - e)), each at most 2^15, over at most 1024 numbers. */
 typedef struct scale_norms {
     uint64_t squares;
     uint32_t sum, top;

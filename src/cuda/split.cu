@@ -226,7 +226,7 @@ OZG_DEVICE void split_steps(const split_work &v, const ozg_cuda_lines &l, const 
 {
     typedef typename split_type<single>::bits B;
     const int quads = 4 / parts, Q = split_form<F>::WORDS > 2 ? quads / 2 : quads;
-    B *stage = (B *)(table + OZG_NMOD_MAX);
+    B *stage = (B *)(table + OZG_NMOD_MAX + 1) + (threadIdx.x & ~31u) * SPLIT_STAGED; /* of the warp */
     split_norms n = {0, 0, 0, 0};
     int staged = all_inside<quads>(v, t, p);
 
@@ -237,7 +237,7 @@ OZG_DEVICE void split_steps(const split_work &v, const ozg_cuda_lines &l, const 
 #pragma unroll 1
         for (int g = 0; g < quads; g += Q) {
             const uint32_t at = p + g * v.shape.gap;
-            B x[4 * Q * parts];
+            alignas(16) B x[4 * Q * parts];
 
             if (staged) {
                 ozg_cp_async_wait<0>();

@@ -132,8 +132,8 @@ OZG_DEVICE void load_quads(B (&x)[4 * Q * parts], const split_work &v, const spl
 /* ---- elements ahead of their turn --------------------------------------------------------------- */
 
 /*
- * The 16 numbers of a step in shared memory, each thread's in places of its own: as vectors of 16 bytes or one by
- * one, those of neighbouring threads side by side.
+ * The 16 numbers of a step in shared memory, each warp's in an area of its own: as vectors of 16 bytes or one by one,
+ * which depends on the warp's lines, those of neighbouring threads side by side.
  */
 enum { SPLIT_STAGED = 16 };
 
@@ -141,19 +141,19 @@ enum { SPLIT_STAGED = 16 };
 template <int parts, typename B>
 OZG_DEVICE void stage_numbers(B *stage, const split_work &v, const split_thread &t, uint32_t p)
 {
-    const int per = 16 / (int)sizeof(B), tid = (int)threadIdx.x;
+    const int per = 16 / (int)sizeof(B), lane = (int)threadIdx.x & 31;
     const int64_t step = parts * v.step;
     const B *from = (const B *)t.x + p * step;
 
     if (t.flags & SPLIT_VECTORS) {
 #pragma unroll
         for (int i = 0; i < SPLIT_STAGED; i += per)
-            ozg_cp_async16(stage + i * OZG_CUDA_SPLIT_THREADS + tid * per,
+            ozg_cp_async16(stage + i * 32 + lane * per,
                            from + i / (4 * parts) * v.shape.gap * parts + i % (4 * parts));
     } else {
 #pragma unroll
         for (int i = 0; i < SPLIT_STAGED; i++)
-            ozg_cp_async<sizeof(B)>(stage + i * OZG_CUDA_SPLIT_THREADS + tid,
+            ozg_cp_async<sizeof(B)>(stage + i * 32 + lane,
                                     from + (i / (4 * parts) * v.shape.gap + i / parts % 4) * step +
                                         i % parts);
     }
@@ -164,16 +164,16 @@ OZG_DEVICE void stage_numbers(B *stage, const split_work &v, const split_thread 
 template <int N, typename B>
 OZG_DEVICE void take_staged(B (&x)[N], const B *stage, const split_thread &t, int first)
 {
-    const int per = 16 / (int)sizeof(B), tid = (int)threadIdx.x;
+    const int per = 16 / (int)sizeof(B), lane = (int)threadIdx.x & 31;
 
     if (t.flags & SPLIT_VECTORS) {
 #pragma unroll
         for (int i = 0; i < N; i += per)
-            *(uint4 *)(x + i) = *(const uint4 *)(stage + (first + i) * OZG_CUDA_SPLIT_THREADS + tid * per);
+            *(uint4 *)(x + i) = *(const uint4 *)(stage + (first + i) * 32 + lane * per);
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            x[i] = stage[(first + i) * OZG_CUDA_SPLIT_THREADS + tid];
+            x[i] = stage[(first + i) * 32 + lane];
     }
 }
 

@@ -231,9 +231,11 @@ void ozg_emulated_yield(void)
 }
 
 /*
- * ---- asynchronous copies: they happen as late as they may, and what they overwrite is garbage until then
- * ----
+ * ---- asynchronous copies: they happen as late as they may, and what they overwrite is garbage until then; in a
+ * pseudo-random order some happen at once ----
  */
+
+static uint32_t draw(void);
 
 void ozg_emulated_copy(void *to, const void *from, int bytes)
 {
@@ -247,7 +249,10 @@ void ozg_emulated_copy(void *to, const void *from, int bytes)
         if (!t->copies)
             ozg_emulated_error("no memory for its copies");
     }
-    memset(to, GARBAGE, (size_t)bytes);
+    if (order > 1 && draw() % 2)
+        memcpy(to, from, (size_t)bytes);
+    else
+        memset(to, GARBAGE, (size_t)bytes);
     t->copies[t->copy_count++] = copy{to, from, t->groups, bytes};
 }
 
@@ -348,7 +353,10 @@ static int run_lanes(block *b, int first)
     return moved;
 }
 
-/* Runs every warp of a block until all lanes wait. Returns 1 if something moved. */
+/*
+ * Runs every warp of a block until all lanes wait; in a pseudo-random order warps also take turns at what their lanes do
+ * together. Returns 1 if something moved.
+ */
 static int run_warps(block *b)
 {
     const int warps = (run.threads + 31) / 32;
@@ -357,8 +365,11 @@ static int run_warps(block *b)
 
     enter(b);
     for (int w = 0; w < warps; w++) {
-        while (run_lanes(b, 32 * place(w, warps, start)) > 0)
+        while (run_lanes(b, 32 * place(w, warps, start)) > 0) {
             moved = 1;
+            if (order > 1 && draw() % 2)
+                break;
+        }
     }
     return moved;
 }

@@ -43,8 +43,8 @@ int ozg_emulated_launch_grid(const char *kernel, const int grid[3], int threads,
 size_t ozg_emulated_args_bytes(const char *kernel);
 
 /*
- * ozg_emulated_order() - the order in which threads and blocks run from now on: 0 forward (at first), 1
- * backward, else pseudo-random from this seed. A kernel that lacks a barrier is right in some orders only.
+ * ozg_emulated_order() - the order in which threads, warps and blocks run from now on: 0 forward (at first), 1
+ * backward, else pseudo-random from this seed, asynchronous copies too. A kernel that lacks a barrier is right in some orders only.
  */
 void ozg_emulated_order(uint32_t seed);
 

@@ -163,9 +163,8 @@ static void launch(const char *kernel, const void *args)
 /* finish: what there is beside lines and the state; first: of the launch (x NULL), then of place y. */
 static void finish_scale(ozg_cuda_scale_args *to, const ozg_cuda_scale_args *x, int y)
 {
-    (void)to;
-    (void)x;
-    (void)y;
+    for (int side = 0; side < 2; side++)
+        to->chunks[side] = x ? moved(x->chunks[side], (FIRST + y) * KNOWN) : somewhere();
 }
 
 static void finish_factors(ozg_cuda_factors_args *to, const ozg_cuda_factors_args *x, int y)

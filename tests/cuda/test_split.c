@@ -474,6 +474,10 @@ static void test_split(void **state)
             check(&r, types[type], rng_between(&r, 1, MOST), rng_between(&r, 1, 9), rng_between(&r, 1, 300));
             check(&r, types[type], rng_between(&r, 1, 9), rng_between(&r, 1, 9), rng_between(&r, 300, 1400));
         }
+        for (int round = 0; round < 12;
+             round++) /* warps of one kind beside warps of the other, several steps */
+            check(&r, types[type], rng_between(&r, 1, 40), rng_between(&r, 1, 40),
+                  rng_between(&r, 1000, 1024));
         for (int round = 0; round < 3; round++)
             check(&r, types[type], rng_between(&r, 1, 9), 1, rng_between(&r, 2048, K_MOST));
         check(&r, types[type], 64, 32, 512);

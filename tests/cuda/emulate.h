@@ -44,7 +44,8 @@ size_t ozg_emulated_args_bytes(const char *kernel);
 
 /*
  * ozg_emulated_order() - the order in which threads, warps and blocks run from now on: 0 forward (at first), 1
- * backward, else pseudo-random from this seed, asynchronous copies too. A kernel that lacks a barrier is right in some orders only.
+ * backward, else pseudo-random from this seed, asynchronous copies too. A kernel that lacks a barrier is right
+ * in some orders only.
  */
 void ozg_emulated_order(uint32_t seed);
 

@@ -4,8 +4,8 @@
  *     prog_equal [--driver LIBRARY [--capability N] [--order N] [--fresh N]] [--quick | --big] [--seed N]
  *                [--winograd] [--group NAME]... [--time N]
  *
- * --quick: a part of it, for emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's algorithm for every size.
- * --time: instead, N x N x N with and without it, timed. The rest as in
+ * --quick: a part of it, for emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's
+ * algorithm for every size. --time: instead, N x N x N with and without it, timed. The rest as in
  * device_program.h. A line for each group; exit status 1 if anything differs, 77 if there is no device.
  *
  * SPDX-License-Identifier: MIT

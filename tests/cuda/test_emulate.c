@@ -177,16 +177,22 @@ static void test_mma(void **state)
     }
 }
 
-/* ldmatrix gives the fragments of mma; copies that are waited for have come, others have not. */
+/* ldmatrix gives the fragments of mma; copies that are waited for have come, others have not, or by chance. */
 static void test_fragments(void **state)
 {
+    uint32_t early = 0;
+
     (void)state;
     for (uint32_t o = 0; o < ORDERS; o++) {
         ozg_emulated_order(o);
         counter = 0;
         assert_int_equal(ozg_emulated_launch("emulate_fragments", 1, 32, 1024, &args), OZG_EMULATED_OK);
-        assert_int_equal(counter, 0);
+        assert_int_equal(counter & 0xffff, 0);
+        if (o < 2)
+            assert_int_equal(counter, 0);
+        early += counter >> 16;
     }
+    assert_in_range(early, 1, 32 * ORDERS - 1);
 }
 
 static void test_blocks(void **state)

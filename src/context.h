@@ -13,7 +13,10 @@
 
 struct ozg_cuda; /* cuda/device.h */
 
-/* Products of residues by Winograd's algorithm: where an estimate says that it pays, nowhere, wherever possible. */
+/*
+ * Products of residues by Winograd's algorithm: where an estimate says that it pays (CUDA: nowhere), nowhere,
+ * wherever possible.
+ */
 enum { OZG_WINOGRAD_PAYS, OZG_WINOGRAD_NEVER, OZG_WINOGRAD_ALWAYS };
 
 struct ozg_context {

@@ -280,20 +280,17 @@ static size_t cut_tiles(ozg_plan *plan, size_t limit)
     return places.bytes;
 }
 
-/* Winograd's algorithm for the tiles that there are: one chunk of k, and operands made for it. */
+/*
+ * Winograd's algorithm for the tiles that there are: one chunk of k, and operands made for it. Only where it is asked
+ * for: at 8192 and 16384 an H200 takes 4 to 13 % longer with it (doc/performance.md).
+ */
 static int winograd(const ozg_plan *plan)
 {
-    const struct ozg_cuda *g = plan->ctx->cuda;
-
-    if (plan->ctx->winograd == OZG_WINOGRAD_NEVER || plan->prepared_a || plan->prepared_b ||
-        plan->kt < plan->shape.k || plan->shape.k > OZG_CUDA_WINOGRAD_K)
-        return 0;
-    return plan->ctx->winograd == OZG_WINOGRAD_ALWAYS ||
-           ozg_cuda_winograd_pays(g->capability, g->wgmma, g->multiprocessors, &plan->shape, plan->mt,
-                                  plan->nt);
+    return plan->ctx->winograd == OZG_WINOGRAD_ALWAYS && !plan->prepared_a && !plan->prepared_b &&
+           plan->kt == plan->shape.k && plan->shape.k <= OZG_CUDA_WINOGRAD_K;
 }
 
-/* The same with room for Winograd's algorithm, if that pays for the tiles that then fit. */
+/* The same with room for Winograd's algorithm, if it is for the tiles that then fit. */
 static size_t cut(ozg_plan *plan, size_t limit)
 {
     size_t bytes;

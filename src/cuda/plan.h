@@ -91,13 +91,6 @@ ozg_cuda_lines ozg_cuda_lines_of(const ozg_view *view, int64_t count, int64_t k,
 ozg_cuda_lines ozg_cuda_lines_at(const ozg_plan *plan, const ozg_cuda_places *places, unsigned char *base,
                                  int side, const ozg_view *view);
 
-/*
- * ozg_cuda_winograd_pays() - does it take less time than eight products, in tiles of mt x nt, by an estimate
- * (winograd_model.c)? wgmma: the product kernel.
- */
-int ozg_cuda_winograd_pays(int capability, int wgmma, int multiprocessors, const ozg_shape *shape, int64_t mt,
-                           int64_t nt);
-
 /* ozg_cuda_tiles() - how many tiles of `unit` cover `count`. */
 static inline int64_t ozg_cuda_tiles(int64_t count, int64_t unit)
 {

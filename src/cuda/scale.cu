@@ -254,11 +254,27 @@ OZG_DEVICE void item_along(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &
         store_chunk(out + chunk * l.count + line, as_double(most), n);
 }
 
-/* What the warps of a block have of the components side by side. */
-template <int N, typename B> union scale_shared {
-    B most[WARPS][32 * N];
-    scale_norms norms[WARPS][32 * N];
-};
+/*
+ * What the warps of a block have of the components side by side, 32 N each. The places of both do not depend on N,
+ * which may change from item to item.
+ */
+typedef struct scale_shared {
+    union {
+        uint32_t of_floats[WARPS * 128];
+        uint64_t of_doubles[WARPS * 64];
+    } most;
+    scale_norms norms[WARPS * 128];
+} scale_shared;
+
+OZG_DEVICE uint32_t *most_in(scale_shared *shared, uint32_t)
+{
+    return shared->most.of_floats;
+}
+
+OZG_DEVICE uint64_t *most_in(scale_shared *shared, uint64_t)
+{
+    return shared->most.of_doubles;
+}
 
 /*
  * Lines side by side by a block. Each thread has N components of VECTORS elements, x[j] those of component j;
@@ -266,9 +282,9 @@ template <int N, typename B> union scale_shared {
  */
 template <int parts, int N, typename B>
 OZG_DEVICE void item_across(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &s, int64_t item,
-                            const scale_call &call, ozg_cuda_chunk *out, scale_shared<4, uint64_t> *memory)
+                            const scale_call &call, ozg_cuda_chunk *out, scale_shared *shared)
 {
-    scale_shared<N, B> *shared = (scale_shared<N, B> *)memory;
+    B *mosts = most_in(shared, (B)0);
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x / 32;
     const int64_t group = item % s.groups, chunk = item / s.groups, first = group * 32 * N,
                   components = l.count * parts - first, step = l.view.step * parts;
@@ -298,49 +314,42 @@ OZG_DEVICE void item_across(const ozg_cuda_lines &l, const ozg_cuda_scale_shape 
         for (int j = 0; j < N; j++)
             x[j][u] = v[j];
     }
-    __syncthreads(); /* of the item before: all is read */
 #pragma unroll
     for (int j = 0; j < N; j++)
-        shared->most[warp][lane * N + j] = largest(x[j]);
-    __syncthreads();
-    B most[N];
-    scale_norms n[N];
+        mosts[(warp * 32 + lane) * N + j] = largest(x[j]);
+    __syncthreads(); /* also: norms of the item before are read */
+    B own_most = 0;  /* of component number `warp` */
 
 #pragma unroll
     for (int j = 0; j < N; j++) {
         const int at = (lane * N + j) / parts * parts;
+        scale_norms n = {0, 0, 0};
+        B most = 0;
 
-        n[j] = {0, 0, 0};
-        most[j] = 0;
         for (int w = 0; w < WARPS; w++)
             for (int part = 0; part < parts; part++)
-                most[j] = max(most[j], shared->most[w][at + part]);
+                most = max(most, mosts[w * 32 * N + at + part]);
         if (call.measured)
-            add_numbers(n[j], x[j], call.nu, exponent_of(as_double(most[j])), call.fp64);
+            add_numbers(n, x[j], call.nu, exponent_of(as_double(most)), call.fp64);
+        shared->norms[(warp * 32 + lane) * N + j] = n;
+        own_most = j == warp ? most : own_most;
     }
-    __syncthreads();
-#pragma unroll
-    for (int j = 0; j < N; j++)
-        shared->norms[warp][lane * N + j] = n[j];
-    __syncthreads();
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-        const int at = lane * N + j;
+    __syncthreads(); /* also: most is read */
+    const int at = lane * N + warp;
+
+    if (warp < N && at % parts == 0 && at < components) {
         scale_norms sum = {0, 0, 0};
 
-        if (warp != j || at % parts || at >= components) /* a warp for each j */
-            continue;
         for (int w = 0; w < WARPS; w++)
             for (int part = 0; part < parts; part++)
-                join(sum, shared->norms[w][at + part]);
-        store_chunk(out + chunk * l.count + (first + at) / parts, as_double(most[j]), sum);
+                join(sum, shared->norms[w * 32 * N + at + part]);
+        store_chunk(out + chunk * l.count + (first + at) / parts, as_double(own_most), sum);
     }
 }
 
 /* All items of both operands. */
 template <int parts, int N, typename B>
-OZG_DEVICE void collect(const ozg_cuda_scale_args &a, const ozg_cuda_scale_shape *shape,
-                        scale_shared<4, uint64_t> *shared)
+OZG_DEVICE void collect(const ozg_cuda_scale_args &a, const ozg_cuda_scale_shape *shape, scale_shared *shared)
 {
     const scale_call call = {ozg_norm_bits(a.request.length), a.fp64, a.request.measured};
 
@@ -361,7 +370,7 @@ OZG_DEVICE void collect(const ozg_cuda_scale_args &a, const ozg_cuda_scale_shape
 
 OZG_KERNEL_BATCH(ozg_cuda_scale, ozg_cuda_scale_args, OZG_CUDA_SCALE_THREADS, OZG_CUDA_SCALE_RESIDENT)
 {
-    __shared__ scale_shared<4, uint64_t> shared;
+    __shared__ scale_shared shared;
     __shared__ ozg_cuda_scale_shape shape[2];
 
     if (threadIdx.x % 32 == 0 && threadIdx.x < 64)

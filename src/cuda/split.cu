@@ -225,7 +225,7 @@ OZG_DEVICE void split_steps(const split_work &v, const ozg_cuda_lines &l, const 
                             int steps, const ozg_cuda_split_modulus *table)
 {
     typedef typename split_type<single>::bits B;
-    const int quads = 4 / parts, Q = split_form<F>::WORDS > 2 ? quads / 2 : quads;
+    const int quads = 4 / parts, Q = F == OZG_CUDA_SPLIT_6 ? quads / 2 : quads;
     B *stage = (B *)(table + OZG_NMOD_MAX + 1) + (threadIdx.x & ~31u) * SPLIT_STAGED; /* of the warp */
     split_norms n = {0, 0, 0, 0};
     int staged = all_inside<quads>(v, t, p);

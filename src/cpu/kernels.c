@@ -20,7 +20,7 @@ static const ozg_kernel kernels[] = {
      ozg_norms_##stages,                                                                                     \
      ozg_residuals_##stages,                                                                                 \
      ozg_split_##stages,                                                                                     \
-     ozg_floors_##stages,                                                                                     \
+     ozg_floors_##stages,                                                                                    \
      ozg_reduce_##stages,                                                                                    \
      ozg_quarters_##stages,                                                                                  \
      ozg_combine_##stages,                                                                                   \

@@ -68,8 +68,7 @@ void ozg_cpu_repair(const ozg_stage *st, const ozg_lines *a, int64_t i, const oz
 /* ozg_product_block() - cuts a tile of *rows x *columns to the largest block of one task. */
 void ozg_product_block(const ozg_kernel *kernel, int complex_, int64_t *rows, int64_t *columns);
 
-/* ozg_winograd_block() - the same of a quarter of a tile by Winograd, and the memory that a thread needs. */
-void ozg_winograd_block(const ozg_kernel *kernel, int complex_, int64_t *rows, int64_t *columns);
+/* ozg_winograd_scratch_bytes() - the memory that a thread needs for quarters of a tile by Winograd. */
 size_t ozg_winograd_scratch_bytes(const ozg_kernel *kernel, int complex_, const ozg_halves *half);
 
 /* ozg_product_sums() - 32-bit sums of one product in a block, whole micro-tiles. */

@@ -211,10 +211,7 @@ static void add_region(ozg_product_job *job, int winograd, int l0, int planes, i
         return;
     job->regions++;
     *r = (ozg_region){i0, j0, rows, columns, l0, planes, winograd, rows, columns, 1, 1, 0};
-    if (winograd)
-        ozg_winograd_block(st->kernel, st->scalars.complex_, &r->block_rows, &r->block_columns);
-    else
-        ozg_product_block(st->kernel, st->scalars.complex_, &r->block_rows, &r->block_columns);
+    ozg_product_block(st->kernel, st->scalars.complex_, &r->block_rows, &r->block_columns);
     for (;; r->block_rows = ozg_round_up64(r->block_rows / 2, OZG_STRIP)) { /* tasks for all threads */
         r->row_blocks = (rows + r->block_rows - 1) / r->block_rows;
         r->column_blocks = (columns + r->block_columns - 1) / r->block_columns;

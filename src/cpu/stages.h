@@ -40,6 +40,15 @@ ozg_bounds_fn ozg_bounds_ref, ozg_bounds_avx2, ozg_bounds_avxvnni, ozg_bounds_av
 ozg_doubt_fn ozg_doubt_ref, ozg_doubt_avx2, ozg_doubt_avxvnni, ozg_doubt_avx512, ozg_doubt_neon;
 ozg_passes_fn ozg_passes_ref, ozg_passes_avx2, ozg_passes_avxvnni, ozg_passes_avx512, ozg_passes_neon;
 
+/* Four bytes of a micro-panel, whatever they are: what is broadcast. */
+static inline int32_t ozg_four_bytes(const void *x)
+{
+    int32_t four;
+
+    memcpy(&four, x, 4);
+    return four;
+}
+
 /* ozg_ceilings() - the ceilings of accurate scaling of a batch; those of Im, if any, to out + plane. */
 void ozg_ceilings(const ozg_layout *layout, int complex_, const ozg_batch *batch, unsigned char *out,
                   size_t plane);

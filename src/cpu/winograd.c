@@ -45,17 +45,9 @@ ozg_halves ozg_halves_of(const ozg_kernel *kernel, int64_t rows, int64_t columns
     return half.rows && half.columns && half.count < count && fits ? half : none;
 }
 
-void ozg_winograd_block(const ozg_kernel *kernel, int complex_, int64_t *rows, int64_t *columns)
-{
-    ozg_product_block(kernel, complex_, rows, columns);
-}
-
 size_t ozg_winograd_scratch_bytes(const ozg_kernel *kernel, int complex_, const ozg_halves *half)
 {
-    int64_t rows = half->rows, columns = half->columns;
-
-    ozg_winograd_block(kernel, complex_, &rows, &columns);
-    return (size_t)ozg_product_sums(kernel, rows, columns) * sizeof(int32_t) * BLOCKS * (complex_ ? 3 : 1);
+    return BLOCKS * ozg_cpu_scratch_bytes(kernel, complex_, half->rows, half->columns);
 }
 
 /* ---- sums of quarters --------------------------------------------------------------------------- */

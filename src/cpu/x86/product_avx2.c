@@ -19,14 +19,6 @@
 
 #define SUMS 12 /* vectors: 6 columns of 16 */
 
-static inline int32_t pair_at(const int16_t *b)
-{
-    int32_t pair;
-
-    memcpy(&pair, b, 4);
-    return pair;
-}
-
 __attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(const ozg_rns *rns, int l, int64_t steps,
                                                              const void *a, const void *b, int add,
                                                              int32_t *acc)
@@ -52,7 +44,7 @@ __attribute__((target("avx2"))) void ozg_product_16x6x2_avx2(const ozg_rns *rns,
 
 #pragma GCC unroll 6
             for (int j = 0; j < SUMS / 2; j++) {
-                const __m256i pair = _mm256_set1_epi32(pair_at(y + 2 * j));
+                const __m256i pair = _mm256_set1_epi32(ozg_four_bytes(y + 2 * j));
 
                 sum[2 * j] = _mm256_add_epi32(sum[2 * j], _mm256_madd_epi16(a0, pair));
                 sum[2 * j + 1] = _mm256_add_epi32(sum[2 * j + 1], _mm256_madd_epi16(a1, pair));

@@ -14,14 +14,6 @@
 
 #define COLUMNS 12
 
-static inline int32_t four_at(const int8_t *b)
-{
-    int32_t four;
-
-    memcpy(&four, b, 4);
-    return four;
-}
-
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) void
 ozg_product_32x12x4_avx512vnni(const ozg_rns *rns, int l, int64_t steps, const void *a, const void *b,
                                int add, int32_t *acc)
@@ -41,7 +33,7 @@ ozg_product_32x12x4_avx512vnni(const ozg_rns *rns, int l, int64_t steps, const v
 
 #pragma GCC unroll 12
         for (int j = 0; j < COLUMNS; j++) {
-            const __m512i four = _mm512_set1_epi32(four_at(y + 4 * j));
+            const __m512i four = _mm512_set1_epi32(ozg_four_bytes(y + 4 * j));
 
             lo[j] = _mm512_dpbusd_epi32(lo[j], a0, four);
             hi[j] = _mm512_dpbusd_epi32(hi[j], a1, four);

@@ -15,14 +15,6 @@
 
 #define COLUMNS 6
 
-static inline int32_t four_at(const int8_t *b)
-{
-    int32_t four;
-
-    memcpy(&four, b, 4);
-    return four;
-}
-
 __attribute__((target("avx2,avxvnni"))) void ozg_product_16x6x4_avxvnni(const ozg_rns *rns, int l,
                                                                         int64_t steps, const void *a,
                                                                         const void *b, int add, int32_t *acc)
@@ -42,7 +34,7 @@ __attribute__((target("avx2,avxvnni"))) void ozg_product_16x6x4_avxvnni(const oz
 
 #pragma GCC unroll 6
         for (int j = 0; j < COLUMNS; j++) {
-            const __m256i four = _mm256_set1_epi32(four_at(y + 4 * j));
+            const __m256i four = _mm256_set1_epi32(ozg_four_bytes(y + 4 * j));
 
             lo[j] = _mm256_dpbusd_avx_epi32(lo[j], a0, four);
             hi[j] = _mm256_dpbusd_avx_epi32(hi[j], a1, four);

@@ -1,6 +1,7 @@
 #!/bin/bash
 # test_golden.sh - products on an emulated device of capability 9.0, by both kernels, have the hashes of
 # tests/golden/products.txt (prog_golden.c): one in five.
+# ctest: full
 #
 # SPDX-License-Identifier: MIT
 set -u

@@ -1,6 +1,7 @@
 /*
  * test_winograd.c - combinations of quadrants, and products by them, against plain loops over all elements.
  *
+ * ctest: full
  * with: ozg_cuda_emulated
  *
  * SPDX-License-Identifier: MIT

@@ -247,9 +247,9 @@ size_t ozg_cuda_choose_bytes(char type, int64_t m, int64_t n, int64_t k);
 /*
  * ozg_cuda_split - lines of a tile to planes, both operands or one: d (state->nmod of the part; scaling.h),
  * places, the residual norms where `measure` says so, residues of all moduli and native floors; ceilings =
- * 1: ceilings instead (accurate scaling). side[q].lines.view.x NULL: not this operand. One-dimensional grid
- * of blocks_a + blocks_b blocks of OZG_CUDA_SPLIT_THREADS, ozg_cuda_split_blocks() each; persistent: any
- * number is right.
+ * 1: ceilings instead (accurate scaling). side[q].lines.view.x NULL: not this operand. Persistent: any
+ * number of blocks of OZG_CUDA_SPLIT_THREADS is right; ozg_cuda_split_blocks() says how many are good for an
+ * operand. fp64: floating point of 64 bits is fast on this device: it may be used, for the same bits.
  */
 #define OZG_CUDA_SPLIT_THREADS 256
 typedef struct ozg_cuda_split_side {
@@ -265,8 +265,7 @@ typedef struct ozg_cuda_split_args {
     ozg_cuda_split_side side[2]; /* A, B */
     const struct ozg_cuda_table *tables;
     int32_t ceilings;
-    int32_t fp64; /* floating point of 64 bits is fast on this device: it may be used, for the same bits */
-    int32_t blocks_a, blocks_b;
+    int32_t fp64;
 } ozg_cuda_split_args;
 
 int ozg_cuda_split_blocks(const ozg_cuda_lines *lines, int64_t count, int64_t elements, int multiprocessors);

@@ -35,6 +35,7 @@ static void split(const walk *w)
     const ozg_cuda_tile *t = &w->tile;
     const int multiprocessors = ozg_cuda_job_share(job);
     ozg_cuda_split_args args;
+    int64_t blocks = 0;
 
     memset(&args, 0, sizeof args);
     args.state = job->state;
@@ -50,18 +51,17 @@ static void split(const walk *w)
     args.side[1].planes = job->planes_b;
     args.side[1].measure = w->new_b && !w->ceilings;
     if (w->split_a)
-        args.blocks_a = ozg_cuda_split_blocks(&job->a, t->rows, t->count, multiprocessors);
+        blocks += ozg_cuda_split_blocks(&job->a, t->rows, t->count, multiprocessors);
     else
         args.side[0].lines.view.x = NULL;
     if (w->split_b)
-        args.blocks_b = ozg_cuda_split_blocks(&job->b, t->columns, t->count, multiprocessors);
+        blocks += ozg_cuda_split_blocks(&job->b, t->columns, t->count, multiprocessors);
     else
         args.side[1].lines.view.x = NULL;
     if (w->split_a || w->split_b)
-        ozg_cuda_job_launch(
-            job, OZG_CUDA_KERNEL(job, "ozg_cuda_split"),
-            (int)ozg_min64(args.blocks_a + args.blocks_b, (int64_t)OZG_CUDA_SPLIT_RESIDENT * multiprocessors),
-            OZG_CUDA_SPLIT_THREADS, ozg_cuda_split_shared(), &args);
+        ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_split"),
+                            (int)ozg_min64(blocks, (int64_t)OZG_CUDA_SPLIT_RESIDENT * multiprocessors),
+                            OZG_CUDA_SPLIT_THREADS, ozg_cuda_split_shared(), &args);
     ozg_cuda_job_mark(job, OZG_CUDA_SPLIT);
 }
 

@@ -379,14 +379,14 @@ static void launch(struct rng *r, problem *q)
 {
     ozg_cuda_split_args *a = &q->args;
     const int64_t count = a->tile.count;
+    int blocks;
 
     for (int side = 0; side < 2; side++)
         memset(operands[side].planes.base, DIRT, operands[side].plane_bytes);
-    a->blocks_a = ozg_cuda_split_blocks(&a->side[0].lines, a->tile.rows, count, (int)rng_between(r, 1, 2));
-    a->blocks_b = ozg_cuda_split_blocks(&a->side[1].lines, a->tile.columns, count, 1);
-    assert_int_equal(ozg_emulated_launch("ozg_cuda_split", a->blocks_a + a->blocks_b, OZG_CUDA_SPLIT_THREADS,
-                                         ozg_cuda_split_shared(), a),
-                     0);
+    blocks = ozg_cuda_split_blocks(&a->side[0].lines, a->tile.rows, count, (int)rng_between(r, 1, 2));
+    blocks += ozg_cuda_split_blocks(&a->side[1].lines, a->tile.columns, count, 1);
+    assert_int_equal(
+        ozg_emulated_launch("ozg_cuda_split", blocks, OZG_CUDA_SPLIT_THREADS, ozg_cuda_split_shared(), a), 0);
 }
 
 /* The planes after one launch. */

@@ -71,6 +71,19 @@ OZG_DEVICE void ozg_launch_next(void)
 }
 
 /*
+ * Is floating point of 64 bits fast? Code for Hopper alone knows that it is, and has no other way of doing things;
+ * other code, of which one image is for many devices, is told (fp64 of the arguments).
+ */
+OZG_DEVICE int ozg_fast_fp64(int32_t fp64)
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    return 1;
+#else
+    return fp64;
+#endif
+}
+
+/*
  * x, a pointer to global memory, as all pointers in arguments are. The compiler knows that of the arguments of
  * a launch, but not of those that a block of a batch has in shared memory (batch.cuh): for what is stored in
  * inner loops.

@@ -29,9 +29,9 @@ int ozg_cuda_norms_blocks(const ozg_cuda_lines *lines, int multiprocessors)
 /* Lines that are columns in memory have steps of 1; the others may, and are then cut into fewer chunks. */
 size_t ozg_cuda_chunk_bytes(char type, char side, char trans, int64_t count, int64_t k)
 {
-    const int64_t chunk = ozg_cuda_scale_chunk((side == 'A') != (trans == 'N'), ozg_type_size(type));
+    const int bits = ozg_cuda_scale_chunk_bits((side == 'A') != (trans == 'N'), type);
 
-    return (size_t)((k + chunk - 1) / chunk * count) * sizeof(ozg_cuda_chunk);
+    return (size_t)(ozg_cuda_shares(k, bits) * count) * sizeof(ozg_cuda_chunk);
 }
 
 int ozg_cuda_split_blocks(const ozg_cuda_lines *lines, int64_t count, int64_t elements, int multiprocessors)

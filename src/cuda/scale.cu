@@ -65,8 +65,10 @@ typedef struct scale_norms {
     uint32_t sum, top;
 } scale_norms;
 
-/* How the numbers of a line are taken: rare: any; plain: where subnormal ones do not matter; by floating point. */
+/* How the numbers of a line are taken: rare: any; plain: where subnormal ones do not matter; any by floating point. */
 enum { SCALE_RARE, SCALE_PLAIN, SCALE_FP64 };
+
+#define SCALE_TINY (-1000) /* below this exponent doubles may be subnormal, or the power of two that is wanted none */
 
 /* e of the largest magnitude. */
 OZG_DEVICE int32_t exponent_of(uint64_t most)
@@ -74,34 +76,52 @@ OZG_DEVICE int32_t exponent_of(uint64_t most)
     return most == 0 || ozg_is_special(most) ? OZG_E_NONE : ozg_exponent(most);
 }
 
-/* Subnormal numbers and powers of two that are no doubles are rare. */
 OZG_DEVICE int how_of(int32_t e, int single, int fp64)
 {
-    return e < (single ? -125 : -1000) ? SCALE_RARE : fp64 && !single ? SCALE_FP64 : SCALE_PLAIN;
+    return !single && ozg_fast_fp64(fp64) ? SCALE_FP64
+           : e < (single ? -125 : SCALE_TINY) ? SCALE_RARE
+                                              : SCALE_PLAIN;
 }
 
-template <int how> OZG_DEVICE uint32_t ceiling_of(uint32_t bits, int32_t from)
-{
-    ozg_cuda_number n = ozg_cuda_number_of(bits);
+/* What a line of exponent e wants its numbers multiplied by: up first, which is exact, then power; or `from`. */
+typedef struct scale_by {
+    double up, power;
+    int32_t from;
+} scale_by;
 
+template <int how> OZG_DEVICE scale_by scale_by_of(int nu, int32_t e)
+{
+    const int32_t up = how == SCALE_FP64 && e < SCALE_TINY ? 600 : 0;
+    scale_by by = {1, 1, OZG_CUDA_UNIT - nu + e};
+
+    if (how == SCALE_FP64) {
+        by.up = __hiloint2double((up + 1023) << 20, 0);
+        by.power = __hiloint2double((nu - e - up + 1023) << 20, 0);
+    }
+    return by;
+}
+
+template <int how> OZG_DEVICE uint32_t ceiling_of(ozg_cuda_number n, const scale_by &by)
+{
     if (how == SCALE_RARE)
         ozg_cuda_normalize(n);
-    return ozg_cuda_ceiling(n, from);
+    return ozg_cuda_ceiling(n, by.from);
+}
+
+template <int how> OZG_DEVICE uint32_t ceiling_of(uint32_t bits, const scale_by &by)
+{
+    return ceiling_of<how>(ozg_cuda_number_of(bits), by);
 }
 
 /* By floating point: RU(|x| 2^(nu - e) + 2^52) has no digits behind the point, so its low word is the ceiling. */
-template <int how> OZG_DEVICE uint32_t ceiling_of(uint64_t bits, int32_t from)
+template <int how> OZG_DEVICE uint32_t ceiling_of(uint64_t bits, const scale_by &by)
 {
     if (how == SCALE_FP64) {
-        const double power = __hiloint2double((OZG_CUDA_UNIT - from + 1023) << 20, 0);
+        const double x = __dmul_rn(fabs(__longlong_as_double((long long)bits)), by.up);
 
-        return (uint32_t)__double2loint(__fma_ru(fabs(__longlong_as_double((long long)bits)), power, 0x1p52));
+        return (uint32_t)__double2loint(__fma_ru(x, by.power, 0x1p52));
     }
-    ozg_cuda_number n = ozg_cuda_number_of(bits);
-
-    if (how == SCALE_RARE)
-        ozg_cuda_normalize(n);
-    return ozg_cuda_ceiling(n, from);
+    return ceiling_of<how>(ozg_cuda_number_of(bits), by);
 }
 
 OZG_DEVICE void add(scale_norms &to, uint32_t y)
@@ -122,9 +142,11 @@ OZG_DEVICE void join(scale_norms &to, const scale_norms &x)
 template <int how, int N, typename B>
 OZG_DEVICE void add_all(scale_norms &to, const B (&x)[N], int nu, int32_t e)
 {
+    const scale_by by = scale_by_of<how>(nu, e);
+
 #pragma unroll
     for (int i = 0; i < N; i++)
-        add(to, ceiling_of<how>(x[i], OZG_CUDA_UNIT - nu + e));
+        add(to, ceiling_of<how>(x[i], by));
 }
 
 template <int N, typename B>
@@ -173,6 +195,33 @@ template <int N, typename B> OZG_DEVICE B largest(const B (&x)[N])
     return most;
 }
 
+/* ---- sums of a warp ----------------------------------------------------------------------------- */
+
+OZG_DEVICE uint32_t largest_of_warp(uint32_t x)
+{
+    return __reduce_max_sync(ALL_LANES, x);
+}
+
+OZG_DEVICE uint64_t largest_of_warp(uint64_t x)
+{
+    const uint32_t hi = __reduce_max_sync(ALL_LANES, (uint32_t)(x >> 32)),
+                   lo = __reduce_max_sync(ALL_LANES, x >> 32 == hi ? (uint32_t)x : 0);
+
+    return (uint64_t)hi << 32 | lo;
+}
+
+/* Of each lane at most 34 numbers: squares of at most 2^36, so that neither half of the sum overflows. */
+OZG_DEVICE scale_norms sum_of_warp(const scale_norms &n)
+{
+    scale_norms sum;
+
+    sum.squares = __reduce_add_sync(ALL_LANES, (uint32_t)n.squares & 0xffff) +
+                  ((uint64_t)__reduce_add_sync(ALL_LANES, (uint32_t)(n.squares >> 16)) << 16);
+    sum.sum = __reduce_add_sync(ALL_LANES, n.sum);
+    sum.top = __reduce_max_sync(ALL_LANES, n.top);
+    return sum;
+}
+
 /* ---- loads -------------------------------------------------------------------------------------- */
 
 template <int N> OZG_DEVICE void load(uint64_t *x, const uint64_t *from)
@@ -218,13 +267,14 @@ OZG_DEVICE void store_chunk(ozg_cuda_chunk *to, uint64_t most, const scale_norms
 
 /* A part of a line by a warp. A line of k elements begins anywhere: what is before and behind its vectors is extra. */
 template <int parts, int N, typename B>
-OZG_DEVICE void item_along(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &s, int64_t item,
+OZG_DEVICE void item_along(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &s, uint32_t item,
                            const scale_call &call, ozg_cuda_chunk *out)
 {
+    enum { CHUNK = 32 * VECTORS * N / parts };
     const int lane = (int)threadIdx.x & 31;
     const int64_t line = item % s.groups, chunk = item / s.groups;
-    const int64_t count = min(s.chunk, l.k - chunk * s.chunk) * parts;
-    const B *from = (const B *)l.view.x + (line * l.view.line_stride + chunk * s.chunk) * parts;
+    const int64_t count = min((int64_t)CHUNK, l.k - chunk * CHUNK) * parts;
+    const B *from = (const B *)l.view.x + (line * l.view.line_stride + chunk * CHUNK) * parts;
     const int64_t head = min((int64_t)((-(intptr_t)from & 15) / (intptr_t)sizeof(B)), count),
                   body = (count - head) / N, tail = head + body * N + lane;
     B x[VECTORS * N + 2], most;
@@ -241,14 +291,10 @@ OZG_DEVICE void item_along(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &
         x[VECTORS * N] = __ldg(from + lane);
     if (tail < count)
         x[VECTORS * N + 1] = __ldg(from + tail);
-    most = largest(x);
-    for (int by = 1; by < 32; by *= 2)
-        most = max(most, __shfl_xor_sync(ALL_LANES, most, by));
+    most = largest_of_warp(largest(x));
     if (call.measured) {
         add_numbers(n, x, call.nu, exponent_of(as_double(most)), call.fp64);
-        for (int by = 1; by < 32; by *= 2)
-            join(n, {__shfl_xor_sync(ALL_LANES, n.squares, by), __shfl_xor_sync(ALL_LANES, n.sum, by),
-                     __shfl_xor_sync(ALL_LANES, n.top, by)});
+        n = sum_of_warp(n);
     }
     if (lane == 0)
         store_chunk(out + chunk * l.count + line, as_double(most), n);
@@ -281,7 +327,7 @@ OZG_DEVICE uint64_t *most_in(scale_shared *shared, uint64_t)
  * `parts` components in turn are of one line, of which N < parts is half.
  */
 template <int parts, int N, typename B>
-OZG_DEVICE void item_across(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &s, int64_t item,
+OZG_DEVICE void item_across(const ozg_cuda_lines &l, const ozg_cuda_scale_shape &s, uint32_t item,
                             const scale_call &call, ozg_cuda_chunk *out, scale_shared *shared)
 {
     B *mosts = most_in(shared, (B)0);
@@ -289,7 +335,7 @@ OZG_DEVICE void item_across(const ozg_cuda_lines &l, const ozg_cuda_scale_shape 
     const int64_t group = item % s.groups, chunk = item / s.groups, first = group * 32 * N,
                   components = l.count * parts - first, step = l.view.step * parts;
     const B *from = (const B *)l.view.x + first + lane * N;
-    const int64_t p0 = chunk * s.chunk + warp;
+    const int64_t p0 = chunk * WARPS * VECTORS + warp;
     const int own =
         (int)min(max(components - lane * N, (int64_t)0), (int64_t)N); /* components of the thread */
     B x[N][VECTORS];
@@ -349,15 +395,17 @@ OZG_DEVICE void item_across(const ozg_cuda_lines &l, const ozg_cuda_scale_shape 
 
 /* All items of both operands. */
 template <int parts, int N, typename B>
-OZG_DEVICE void collect(const ozg_cuda_scale_args &a, const ozg_cuda_scale_shape *shape, scale_shared *shared)
+OZG_DEVICE void collect(const ozg_cuda_scale_args &a, scale_shared *shared)
 {
     const scale_call call = {ozg_norm_bits(a.request.length), a.fp64, a.request.measured};
+    const ozg_cuda_scale_shape shape_a = ozg_cuda_scale_shape_of(&a.a),
+                               shape_b = ozg_cuda_scale_shape_of(&a.b);
 
-    for (int64_t i = blockIdx.x; i < shape[0].blocks + shape[1].blocks; i += gridDim.x) {
-        const int q = i >= shape[0].blocks;
+    for (int64_t i = blockIdx.x; i < shape_a.blocks + shape_b.blocks; i += gridDim.x) {
+        const int q = i >= shape_a.blocks;
         const ozg_cuda_lines &l = q ? a.b : a.a;
-        const ozg_cuda_scale_shape &s = shape[q];
-        const int64_t block = q ? i - shape[0].blocks : i, item = block * WARPS + threadIdx.x / 32;
+        const ozg_cuda_scale_shape s = q ? shape_b : shape_a;
+        const uint32_t block = (uint32_t)(q ? i - shape_a.blocks : i), item = block * WARPS + threadIdx.x / 32;
 
         if (!s.along && s.wide)
             item_across<parts, N, B>(l, s, block, call, a.chunks[q], shared);
@@ -371,19 +419,15 @@ OZG_DEVICE void collect(const ozg_cuda_scale_args &a, const ozg_cuda_scale_shape
 OZG_KERNEL_BATCH(ozg_cuda_scale, ozg_cuda_scale_args, OZG_CUDA_SCALE_THREADS, OZG_CUDA_SCALE_RESIDENT)
 {
     __shared__ scale_shared shared;
-    __shared__ ozg_cuda_scale_shape shape[2];
 
-    if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
-        shape[threadIdx.x / 32] = ozg_cuda_scale_shape_of(threadIdx.x ? &a.b : &a.a);
-    __syncthreads();
     if (a.request.single && a.request.complex_)
-        collect<2, 4, uint32_t>(a, shape, &shared);
+        collect<2, 4, uint32_t>(a, &shared);
     else if (a.request.single)
-        collect<1, 4, uint32_t>(a, shape, &shared);
+        collect<1, 4, uint32_t>(a, &shared);
     else if (a.request.complex_)
-        collect<2, 2, uint64_t>(a, shape, &shared);
+        collect<2, 2, uint64_t>(a, &shared);
     else
-        collect<1, 2, uint64_t>(a, shape, &shared);
+        collect<1, 2, uint64_t>(a, &shared);
 }
 
 /* ---- lines -------------------------------------------------------------------------------------- */
@@ -405,14 +449,15 @@ template <typename T> OZG_DEVICE void join(line_norms &to, const T &x)
 typedef struct norms_work {
     const ozg_cuda_lines *l;
     const ozg_cuda_chunk *chunks;
-    int64_t chunk, count; /* elements of a chunk, chunks of a line */
+    int64_t count; /* chunks of a line */
+    int32_t bits;  /* log2 of the elements of a chunk */
     int32_t nu, fp64;
 } norms_work;
 
 /* Elements of a chunk. */
 OZG_DEVICE int64_t elements_of(const norms_work &v, int64_t chunk)
 {
-    return min(v.chunk, v.l->k - chunk * v.chunk);
+    return min((int64_t)1 << v.bits, v.l->k - (chunk << v.bits));
 }
 
 /* A chunk of a lane's own line again, lines being neighbours in memory. */
@@ -421,7 +466,7 @@ OZG_DEVICE scale_norms again_across(const norms_work &v, int64_t line, int64_t c
 {
     enum { AT_ONCE = 4 };
     const int64_t step = v.l->view.step * parts, elements = elements_of(v, chunk);
-    const B *from = (const B *)v.l->view.x + line * v.l->view.line_stride * parts + chunk * v.chunk * step;
+    const B *from = (const B *)v.l->view.x + line * v.l->view.line_stride * parts + (chunk << v.bits) * step;
     scale_norms n = {0, 0, 0};
 
 #pragma unroll 1
@@ -444,7 +489,7 @@ OZG_DEVICE scale_norms again_along(const norms_work &v, int64_t line, int64_t ch
 {
     enum { AT_ONCE = 8 };
     const int64_t numbers = elements_of(v, chunk) * parts;
-    const B *from = (const B *)v.l->view.x + (line * v.l->view.line_stride + chunk * v.chunk) * parts;
+    const B *from = (const B *)v.l->view.x + (line * v.l->view.line_stride + (chunk << v.bits)) * parts;
     scale_norms n = {0, 0, 0};
 
 #pragma unroll 1
@@ -457,10 +502,7 @@ OZG_DEVICE scale_norms again_along(const norms_work &v, int64_t line, int64_t ch
                 x[u] = __ldg(from + at + 32 * u);
         add_numbers(n, x, v.nu, e, v.fp64);
     }
-    for (int by = 1; by < 32; by *= 2)
-        join(n, {__shfl_xor_sync(ALL_LANES, n.squares, by), __shfl_xor_sync(ALL_LANES, n.sum, by),
-                 __shfl_xor_sync(ALL_LANES, n.top, by)});
-    return n;
+    return sum_of_warp(n);
 }
 
 /* Every eighth chunk of the lanes' lines, of exponents e. */
@@ -552,15 +594,16 @@ OZG_DEVICE void finish_lines(const ozg_cuda_scale_args &a, const norms_work &v, 
 template <int parts, typename B>
 OZG_DEVICE void finish_all(const ozg_cuda_scale_args &a, norms_shared *shared)
 {
-    const int64_t blocks_a = (a.a.count + OZG_CUDA_NORMS_LINES - 1) / OZG_CUDA_NORMS_LINES,
-                  blocks_b = (a.b.count + OZG_CUDA_NORMS_LINES - 1) / OZG_CUDA_NORMS_LINES;
+    const int64_t blocks_a = ozg_cuda_shares(a.a.count, 5), blocks_b = ozg_cuda_shares(a.b.count, 5);
+
+    static_assert(OZG_CUDA_NORMS_LINES == 32, "2^5");
 
     for (int64_t i = blockIdx.x; i < blocks_a + blocks_b; i += gridDim.x) {
         const int q = i >= blocks_a;
         const ozg_cuda_lines *l = q ? &a.b : &a.a;
-        const int64_t chunk = ozg_cuda_scale_chunk(l->view.step == 1, ozg_type_size(l->view.type));
+        const int bits = ozg_cuda_scale_chunk_bits(l->view.step == 1, l->view.type);
         const norms_work v = {
-            l, a.chunks[q], chunk, (l->k + chunk - 1) / chunk, ozg_norm_bits(a.request.length), a.fp64};
+            l, a.chunks[q], ozg_cuda_shares(l->k, bits), bits, ozg_norm_bits(a.request.length), a.fp64};
 
         finish_lines<parts, B>(a, v, q ? i - blocks_a : i,
                                q ? &a.state->special_columns : &a.state->special_rows, shared);

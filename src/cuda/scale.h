@@ -19,36 +19,44 @@
 
 typedef struct ozg_cuda_scale_shape {
     int32_t along, wide; /* wide: vectors */
-    int64_t groups;      /* lines that an item takes side by side; along: lines */
-    int64_t chunk;       /* elements of an item */
-    int64_t chunks;      /* of a line */
+    uint32_t groups;     /* lines that an item takes side by side; along: lines. They have more than 100 bytes each */
+    uint32_t chunks;     /* of a line */
     int64_t blocks;      /* items of blocks */
 } ozg_cuda_scale_shape;
 
-/* Elements of an item: a thread has eight vectors of it. */
-OZG_INLINE int64_t ozg_cuda_scale_chunk(int along, int64_t size)
+/* log2 of the bytes of an element: 4, 8 or 16. */
+OZG_INLINE int ozg_cuda_size_bits(char type)
 {
-    return along ? 32 * 8 * 16 / size : 64;
+    return 2 + !ozg_type_single(type) + ozg_type_complex(type);
+}
+
+/* log2 of the elements of an item: along, a thread has eight vectors of 16 bytes of it. */
+OZG_INLINE int ozg_cuda_scale_chunk_bits(int along, char type)
+{
+    return along ? 12 - ozg_cuda_size_bits(type) : 6;
+}
+
+/* x / 2^bits, rounded up. */
+OZG_INLINE int64_t ozg_cuda_shares(int64_t x, int bits)
+{
+    return (int64_t)(((uint64_t)x + (UINT64_C(1) << bits) - 1) >> bits);
 }
 
 OZG_INLINE ozg_cuda_scale_shape ozg_cuda_scale_shape_of(const ozg_cuda_lines *l)
 {
     const ozg_view *v = &l->view;
-    const int64_t size = ozg_type_size(v->type), component = ozg_type_single(v->type) ? 4 : 8;
+    const int size = ozg_cuda_size_bits(v->type), component = ozg_type_single(v->type) ? 2 : 3;
     ozg_cuda_scale_shape s;
 
     s.along = v->step == 1;
-    s.wide = s.along || (((uintptr_t)v->x | (uintptr_t)v->step * (uintptr_t)size) & 15) == 0;
-    s.chunk = ozg_cuda_scale_chunk(s.along, size);
-    s.chunks = (l->k + s.chunk - 1) / s.chunk;
+    s.wide = s.along || (((uintptr_t)v->x | (uintptr_t)v->step << size) & 15) == 0;
+    s.chunks = (uint32_t)ozg_cuda_shares(l->k, ozg_cuda_scale_chunk_bits(s.along, v->type));
     if (s.along) {
-        s.groups = l->count;
-        s.blocks = (s.groups * s.chunks + 7) / 8;
+        s.groups = (uint32_t)l->count;
+        s.blocks = ozg_cuda_shares((int64_t)s.groups * s.chunks, 3);
     } else {
-        const int64_t width = 32 * (s.wide ? 16 : component);
-
-        s.groups = (l->count * size + width - 1) / width;
-        s.blocks = s.groups * s.chunks;
+        s.groups = (uint32_t)ozg_cuda_shares(l->count, 5 + (s.wide ? 4 : component) - size);
+        s.blocks = (int64_t)s.groups * s.chunks;
     }
     return s;
 }

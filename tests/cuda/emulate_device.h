@@ -382,6 +382,12 @@ OZG_DEVICE void ozg_launch_next(void)
 {
 }
 
+/* Both ways are there, as in the images for many devices. */
+OZG_DEVICE int ozg_fast_fp64(int32_t fp64)
+{
+    return fp64;
+}
+
 OZG_DEVICE uint32_t ozg_shr32(uint32_t x, int32_t by)
 {
     if (by < 0 || by > 32)

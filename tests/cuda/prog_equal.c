@@ -459,10 +459,13 @@ static void group_big(void)
 
 #include "equal_objects.h"
 
+#include "equal_kernels.h" /* by the functions of both */
+
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},     {"transposes", group_transposes}, {"moduli", group_moduli},
+} groups[] = {{"kernels", group_kernels}, /* first: it looks at what was launched */
+              {"types", group_types},     {"transposes", group_transposes}, {"moduli", group_moduli},
               {"shapes", group_shapes},   {"complex", group_complex},       {"whole", group_whole},
               {"scalars", group_scalars}, {"families", group_families},     {"apart", group_apart},
               {"memory", group_memory},   {"streamed", group_streamed},     {"long", group_long},

@@ -5,14 +5,12 @@
  *
  *     nvcc -std=c++17 -O3 -fmad=false -gencode=arch=compute_90a,code=sm_90a -Iinclude -Isrc -o cuda_product \
  *         bench/cuda_product.cu src/cuda/reduce_table.c src/cuda/product_maps.c src/moduli.c
- *     ./cuda_product [mma] [winograd] [MODULI] [M N K]
+ *     ./cuda_product [mma] [MODULI] [M N K]
  *
  * Without M N K it goes through 1024..8192 and short k. Each line: the median of single launches after 100 ms
  * without work (burst), and the mean of launches one behind the other for half a second (sustained; the board
  * then runs at its power limit), in ms and 10^12 operations a second; sums that are wrong of those that were
- * looked at on the host, which include the corners. Residues are random, real, first chunk. winograd: the same
- * product by Winograd's algorithm, first with what makes the combinations of quadrants, whose bytes (read and
- * written) a second it prints, then the product kernel alone; operations are counted as those of the usual way.
+ * looked at on the host, which include the corners. Residues are random, real, first chunk.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -32,7 +30,6 @@ extern "C" {
 
 #include "../src/cuda/product_mma.cu"
 #include "../src/cuda/product_sm90.cu"
-#include "../src/cuda/winograd.cu"
 
 #define CHECK(call)                                                                                          \
     do {                                                                                                     \
@@ -44,7 +41,7 @@ extern "C" {
     } while (0)
 
 struct bench {
-    int mma, winograd, nmod;
+    int mma, nmod;
     int64_t m, n, k;
     ozg_cuda_product_args args;
     ozg_cuda_table *tables; /* device */
@@ -82,10 +79,9 @@ static __global__ void fill(ozg_cuda_planes p, int plane, int64_t k, uint32_t m,
 
 static ozg_cuda_planes make_planes(const bench *b, int64_t lines, uint64_t seed)
 {
-    const int64_t halves = b->winograd ? 2 : 1, unit = 256 * halves, step = 128 * halves;
-    ozg_cuda_planes p = {NULL, (lines + unit - 1) / unit * unit, (b->k + step - 1) / step * step};
+    ozg_cuda_planes p = {NULL, (lines + 255) / 256 * 256, (b->k + 127) / 128 * 128};
 
-    CHECK(cudaMalloc(&p.base, (size_t)(halves * b->nmod * p.lines * p.pitch)));
+    CHECK(cudaMalloc(&p.base, (size_t)(b->nmod * p.lines * p.pitch)));
     for (int plane = 0; plane < b->nmod; plane++)
         fill<<<4096, 256>>>(p, plane, b->k, modulus(b->nmod, plane), seed);
     CHECK(cudaGetLastError());
@@ -118,11 +114,10 @@ static void open_case(bench *b)
     a->out.ld = a->a.lines;
     a->out.columns = a->b.lines;
     a->out.floor_bytes = 4;
-    a->room = b->winograd ? 2 * b->nmod : 0;
     CHECK(cudaMalloc(&a->out.base, (size_t)(b->nmod * a->out.ld * a->out.columns)));
     CHECK(cudaMemset(a->out.base, 0x5a, (size_t)(b->nmod * a->out.ld * a->out.columns)));
     api.tensor_map = b->map;
-    if (ozg_cuda_product_maps(&api, &a->a, &a->b, (b->winograd ? 2 : 1) * b->nmod, &a->map_a, &a->map_b)) {
+    if (ozg_cuda_product_maps(&api, &a->a, &a->b, b->nmod, &a->map_a, &a->map_b)) {
         fprintf(stderr, "cuTensorMapEncodeTiled() failed\n");
         exit(1);
     }
@@ -136,78 +131,29 @@ static void close_case(bench *b)
     CHECK(cudaFree(b->args.out.base));
 }
 
-static void combine(const bench *b)
+static void launch(const bench *b)
 {
-    const ozg_cuda_product_args *a = &b->args;
-    ozg_cuda_winograd_args w;
+    const int blocks = ozg_cuda_product_blocks(!b->mma, b->m, b->n, b->nmod, b->multiprocessors);
 
-    memset(&w, 0, sizeof w);
-    w.state = a->state;
-    w.request = a->request;
-    w.tile = a->tile;
-    w.a = a->a;
-    w.b = a->b;
-    w.tables = a->tables;
-    w.room = a->room;
-    w.make_a = w.make_b = 1;
-    ozg_cuda_winograd<<<OZG_CUDA_WINOGRAD_RESIDENT * b->multiprocessors, OZG_CUDA_WINOGRAD_THREADS>>>(w);
-}
-
-static void multiply(const bench *b)
-{
-    const int halves = b->winograd ? 2 : 1;
-    const int blocks =
-        ozg_cuda_product_blocks(!b->mma, b->m / halves, b->n / halves, b->nmod, b->multiprocessors);
-
-    if (b->mma && b->winograd)
-        ozg_cuda_product_mma_winograd<<<blocks, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_SHARED>>>(b->args);
-    else if (b->mma)
+    if (b->mma)
         ozg_cuda_product_mma<<<blocks, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_SHARED>>>(b->args);
-    else if (b->winograd)
-        ozg_cuda_product_wgmma_winograd<<<blocks, OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_SHARED>>>(b->args);
     else
         ozg_cuda_product_wgmma<<<blocks, OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_SHARED>>>(b->args);
 }
 
-static void launch(const bench *b)
-{
-    if (b->winograd)
-        combine(b);
-    multiply(b);
-}
-
 /* ms of `launches` launches. */
-static double timed_of(const bench *b, int launches, void (*one)(const bench *b))
+static double timed(const bench *b, int launches)
 {
     float ms;
 
     CHECK(cudaEventRecord(b->from));
     for (int i = 0; i < launches; i++)
-        one(b);
+        launch(b);
     CHECK(cudaEventRecord(b->to));
     CHECK(cudaEventSynchronize(b->to));
     CHECK(cudaGetLastError());
     CHECK(cudaEventElapsedTime(&ms, b->from, b->to));
     return ms;
-}
-
-static double timed(const bench *b, int launches)
-{
-    return timed_of(b, launches, launch);
-}
-
-/* The two kernels of winograd apart, sustained. */
-static void tell_parts(const bench *b, int launches)
-{
-    const double bytes = 2.0 * b->nmod * (double)(b->m + b->n) * (double)b->k;
-    double combinations, products;
-
-    timed_of(b, 5, combine);
-    combinations = timed_of(b, 20, combine) / 20;
-    timed_of(b, launches, multiply);
-    products = timed_of(b, launches, multiply) / launches;
-    printf("      combinations %9.4f ms %5.0f GB/s  products %9.4f ms\n", combinations,
-           bytes / combinations * 1e-6, products);
 }
 
 /* Is entry (i, j) of a plane, r, the symmetric residue (of 256: of the class)? */
@@ -266,13 +212,11 @@ static void run(bench *b)
     launches = 1 + (int)(500 / burst[4]);
     timed(b, launches);
     mean = timed(b, launches) / launches;
-    printf("%-5s%s %2d moduli %6lld x %6lld x %6lld", b->mma ? "mma" : "wgmma",
-           b->winograd ? " winograd" : "", b->nmod, (long long)b->m, (long long)b->n, (long long)b->k);
+    printf("%-5s %2d moduli %6lld x %6lld x %6lld", b->mma ? "mma" : "wgmma", b->nmod, (long long)b->m,
+           (long long)b->n, (long long)b->k);
     printf("  burst %9.4f ms %6.0f TOP/s  sustained %9.4f ms %6.0f TOP/s", burst[4],
            operations / burst[4] * 1e-9, mean, operations / mean * 1e-9);
     printf("  wrong %lld of %lld\n", (long long)wrong, (long long)looked);
-    if (b->winograd)
-        tell_parts(b, launches);
     fflush(stdout);
     close_case(b);
 }
@@ -301,8 +245,6 @@ static void open_bench(bench *b)
     CHECK(cudaMalloc(&b->state, sizeof *b->state));
     CHECK(cudaFuncSetAttribute(ozg_cuda_product_wgmma, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                OZG_CUDA_WGMMA_SHARED));
-    CHECK(cudaFuncSetAttribute(ozg_cuda_product_wgmma_winograd, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               OZG_CUDA_WGMMA_SHARED));
     CHECK(cudaEventCreate(&b->from));
     CHECK(cudaEventCreate(&b->to));
 }
@@ -321,13 +263,9 @@ int main(int argc, char **argv)
         b.mma = 1;
         argc--, argv++;
     }
-    if (argc > 0 && !strcmp(argv[0], "winograd")) {
-        b.winograd = 1;
-        argc--, argv++;
-    }
     b.nmod = argc > 0 ? atoi(argv[0]) : 15;
     if (b.nmod < OZG_NMOD_MIN || b.nmod > OZG_NMOD_MAX || (argc > 1 && argc < 4)) {
-        fprintf(stderr, "usage: cuda_product [mma] [winograd] [MODULI] [M N K]\n");
+        fprintf(stderr, "usage: cuda_product [mma] [MODULI] [M N K]\n");
         return 2;
     }
     open_bench(&b);
@@ -335,8 +273,7 @@ int main(int argc, char **argv)
         b.m = argc > 3 ? atoll(argv[1]) : shape[i][0];
         b.n = argc > 3 ? atoll(argv[2]) : shape[i][1];
         b.k = argc > 3 ? atoll(argv[3]) : shape[i][2];
-        if (!b.winograd || b.k <= OZG_CUDA_WINOGRAD_K)
-            run(&b);
+        run(&b);
     }
     return 0;
 }

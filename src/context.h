@@ -13,10 +13,7 @@
 
 struct ozg_cuda; /* cuda/device.h */
 
-/*
- * Products of residues by Winograd's algorithm: where an estimate says that it pays (CUDA: nowhere), nowhere,
- * wherever possible.
- */
+/* Winograd's algorithm on the CPU: where an estimate says that it pays, nowhere, wherever possible. */
 enum { OZG_WINOGRAD_PAYS, OZG_WINOGRAD_NEVER, OZG_WINOGRAD_ALWAYS };
 
 struct ozg_context {
@@ -27,7 +24,7 @@ struct ozg_context {
     int kernel_is_fixed;             /* asked for: used for all sizes */
     int device_pointers;             /* matrices live on the device: the host cannot read them */
     int threads;                     /* as asked for; 0: as OpenMP says at each call */
-    int winograd;                    /* OZG_WINOGRAD_PAYS; tests set others */
+    int winograd;                    /* OZG_WINOGRAD_PAYS; tests set others. CUDA ignores it */
     size_t memory_limit;
     uint64_t repair_limit;
     void (*progress)(void *arg, double done);

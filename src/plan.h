@@ -18,12 +18,12 @@ struct ozg_plan {
     int64_t rows, columns; /* of C: all, or those of a part (apart.h) */
     int64_t mt, nt, kt;    /* tile of C, and chunk of k */
     size_t workspace;      /* bytes, with slack to align the caller's */
-    int winograd;          /* one level of it, in tiles that are large enough; CUDA: where planes suffice */
     const ozg_rns *rns;
     int streamed; /* CUDA: matrices of the host come and go by tiles (cuda/stream.h) */
     /* what follows is the CPU's */
     const ozg_kernel *kernel; /* NULL on other devices */
     int threads;
+    int winograd;         /* one level of it, in tiles that are large enough */
     size_t scratch_bytes; /* of each thread */
     /* what follows are places in the workspace */
     size_t lines_a, lines_b, index, far, shifts, sample, planes_a, planes_b, sums_a, sums_b, residues, floors;

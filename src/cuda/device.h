@@ -24,8 +24,8 @@
 #include "cuda/kernels.h"
 
 /*
- * The kernels as the build embeds them: fat binaries, one for each .cu file, ended by data NULL. A build
- * without them has an empty list. Tests may set it before the first context.
+ * The kernels as the build embeds them: fat binaries, one for each .cu file and called as that, ended by data NULL. A
+ * build without them has an empty list. Tests may set it before the first context.
  */
 typedef struct ozg_cuda_image {
     const char *name;

@@ -315,10 +315,6 @@ typedef struct ozg_cuda_reconstruct_args {
  * planes q of both; residues reduced, floors (and ceilings) exact. ceilings = 1: the planes hold ceilings
  * and so do the sums (floors of out): |A||B|; complex: out 0 = Re Re + Im Im, 1 = Re Im + Im Re.
  * Persistent: one-dimensional grid, any number of blocks is right.
- *
- * ozg_cuda_product_..._winograd - the same of planes of residues alone, by the combinations of
- * ozg_cuda_winograd, where winograd.h says that they fit into `room` planes of an operand. Then the kernel
- * without that name leaves these planes out. No batches, one chunk of k.
  */
 #ifdef __cplusplus
 #define OZG_CUDA_ALIGN64 alignas(64)
@@ -339,24 +335,7 @@ typedef struct ozg_cuda_product_args {
     ozg_cuda_residues out;
     const struct ozg_cuda_table *tables;
     int32_t ceilings;
-    int32_t room; /* 0: not by Winograd's algorithm */
 } ozg_cuda_product_args;
-
-/*
- * ozg_cuda_winograd - combinations of quadrants of the planes of residues of a tile (winograd.h), which has one
- * chunk of k: to planes behind those of residues and floors, the combinations of plane q to plane q of these.
- * Nothing where they do not fit into `room` planes. Pitch: a multiple of 256. Lines: room for two halves.
- * Persistent: one-dimensional grid, any number of blocks is right.
- */
-typedef struct ozg_cuda_winograd_args {
-    const ozg_cuda_state *state;
-    ozg_cuda_request request;
-    ozg_cuda_tile tile;
-    ozg_cuda_planes a, b;
-    const struct ozg_cuda_table *tables;
-    int32_t room;
-    int32_t make_a, make_b; /* of which operand they are wanted */
-} ozg_cuda_winograd_args;
 
 /* ---- repair.cu, fixup.cu ------------------------------------------------------------------------ */
 

@@ -118,8 +118,8 @@ static void place(ozg_cuda_job *job, int sets)
     job->list = (uint32_t *)(void *)(job->tiles + p->list);
     a = job->planes_a;
     b = job->planes_b;
-    a.lines = p->room * a.lines + more;
-    b.lines = p->room * b.lines + more;
+    a.lines = p->planes * a.lines + more;
+    b.lines = p->planes * b.lines + more;
     if (!job->status && job->ctx->cuda->wgmma)
         job->status = ozg_cuda_check(
             job->ctx, ozg_cuda_product_maps(job->ctx->cuda->api, &a, &b, 1, &job->map_a, &job->map_b),

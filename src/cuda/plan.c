@@ -8,14 +8,10 @@
  * and for native accuracy one plane of floors more (complex three), and their sums. Where the data choose
  * the number of moduli, nobody on the host knows it when the work is enqueued: there is room for 49.
  *
- * Winograd's algorithm (winograd.h) wants a plane more for every plane of residues of an operand, and lines and
- * pitch that can be halved. Room for 49 is enough for both where at most 24 are chosen, as nearly always.
- *
  * SPDX-License-Identifier: MIT
  */
 #include "cuda/device.h"
 #include "cuda/plan.h"
-#include "cuda/winograd.h"
 
 /*
  * Sums of symmetric residues, |x| <= 128 and for m < 256 |x| <= 127, over a chunk of k: 127^2 2^17 < 2^31;
@@ -118,8 +114,8 @@ static void place_tile(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
     const int native = s->acc.kind == OZG_BY_NATIVE, accurate = s->acc.kind == OZG_BY_ACCURATE;
     const size_t entries = (size_t)l->lines_a * (size_t)l->columns, sum = plan->kt < s->k ? 8 : 4;
 
-    l->plane[0] = take(at, plan->prepared_a ? 0 : (size_t)l->room * (size_t)(l->lines_a * l->pitch));
-    l->plane[1] = take(at, plan->prepared_b ? 0 : (size_t)l->room * (size_t)(l->lines_b * l->pitch));
+    l->plane[0] = take(at, plan->prepared_a ? 0 : (size_t)l->planes * (size_t)(l->lines_a * l->pitch));
+    l->plane[1] = take(at, plan->prepared_b ? 0 : (size_t)l->planes * (size_t)(l->lines_b * l->pitch));
     l->residues = take(at, (size_t)ozg_cuda_residue_planes(s->type, plan->nmod) * entries);
     l->floors = take(at, (size_t)(native ? each : accurate ? 1 + complex_ : 0) * entries * sum);
     l->list = take(at, ozg_by_data(s->acc) ? 4 * (size_t)plan->mt * (size_t)plan->nt : 0);
@@ -151,17 +147,14 @@ static void place_copies(const ozg_plan *plan, ozg_cuda_places *l, size_t *at)
 void ozg_cuda_place(const ozg_plan *plan, ozg_cuda_places *l)
 {
     const ozg_shape *s = &plan->shape;
-    const int64_t halves = plan->winograd ? 2 : 1;
     size_t at = 0;
 
     memset(l, 0, sizeof *l);
-    l->planes = l->room = ozg_cuda_planes_of(s->type, s->acc, plan->nmod);
-    if (plan->winograd && !(ozg_cuda_chosen(plan) && plan->nmod == OZG_NMOD_MAX))
-        l->room += ozg_cuda_residue_planes(s->type, plan->nmod);
-    l->pitch = ozg_round_up64(plan->kt, halves * PITCH);
-    l->lines_a = ozg_round_up64(plan->mt, halves * OZG_CUDA_LINES);
+    l->planes = ozg_cuda_planes_of(s->type, s->acc, plan->nmod);
+    l->pitch = ozg_round_up64(plan->kt, PITCH);
+    l->lines_a = ozg_round_up64(plan->mt, OZG_CUDA_LINES);
     l->lines_b = ozg_round_up64(plan->nt, OZG_CUDA_LINES);
-    l->columns = ozg_round_up64(plan->nt, halves * COLUMNS);
+    l->columns = ozg_round_up64(plan->nt, COLUMNS);
     l->state = take(&at, sizeof(ozg_cuda_state));
     place_lines(plan, l, &at);
     if (!plan->ctx->device_pointers)
@@ -280,32 +273,6 @@ static size_t cut_tiles(ozg_plan *plan, size_t limit)
     return places.bytes;
 }
 
-/*
- * Winograd's algorithm for the tiles that there are: one chunk of k, and operands made for it. Only where it is asked
- * for: at 8192 and 16384 an H200 takes 4 to 13 % longer with it (doc/performance.md).
- */
-static int winograd(const ozg_plan *plan)
-{
-    return plan->ctx->winograd == OZG_WINOGRAD_ALWAYS && !plan->prepared_a && !plan->prepared_b &&
-           plan->kt == plan->shape.k && plan->shape.k <= OZG_CUDA_WINOGRAD_K;
-}
-
-/* The same with room for Winograd's algorithm, if it is for the tiles that then fit. */
-static size_t cut(ozg_plan *plan, size_t limit)
-{
-    size_t bytes;
-
-    plan->mt = plan->shape.m;
-    plan->nt = plan->shape.n;
-    plan->kt = plan->shape.k;
-    plan->winograd = winograd(plan);
-    bytes = cut_tiles(plan, limit);
-    if (!plan->winograd || (bytes <= limit && winograd(plan)))
-        return bytes;
-    plan->winograd = 0;
-    return cut_tiles(plan, limit);
-}
-
 /* Sizes of which no sum or product overflows. */
 static int too_large(const ozg_shape *s)
 {
@@ -323,7 +290,7 @@ static ozg_status get_tables(ozg_plan *plan)
 ozg_status ozg_cuda_settle(ozg_plan *plan, int nmod)
 {
     plan->nmod = nmod;
-    cut(plan, plan->workspace);
+    cut_tiles(plan, plan->workspace);
     return get_tables(plan);
 }
 
@@ -344,10 +311,10 @@ ozg_status ozg_cuda_plan(ozg_plan *plan)
             "%lld x %lld x %lld is too large for the device; use at most 2^31 rows and columns, and "
             "matrices of 2^52 elements",
             (long long)s->m, (long long)s->n, (long long)s->k);
-    plan->workspace = cut(plan, ctx->memory_limit);
+    plan->workspace = cut_tiles(plan, ctx->memory_limit);
     if (host && plan->workspace > ctx->memory_limit) {
         plan->streamed = 1;
-        plan->workspace = cut(plan, ctx->memory_limit);
+        plan->workspace = cut_tiles(plan, ctx->memory_limit);
     }
     if (plan->workspace > ctx->memory_limit)
         return ozg_fail(ctx, OZG_E_WORKSPACE, "memory_limit is %zu bytes; this product needs at least %zu%s",

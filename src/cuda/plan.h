@@ -13,7 +13,6 @@
 /* What is where. size_t: bytes from the beginning of the workspace. */
 typedef struct ozg_cuda_places {
     int planes;                      /* of one operand */
-    int room;                        /* the same with those for combinations (winograd.h) */
     int64_t pitch, lines_a, lines_b; /* of the planes; the residues have ld lines_a */
     int64_t columns;                 /* of the residues */
     int64_t places;                  /* 64-bit words of a line, 0: not wanted */

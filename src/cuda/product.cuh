@@ -14,7 +14,6 @@
 #include "cuda/batch.cuh"
 #include "cuda/product.h"
 #include "cuda/table.h"
-#include "cuda/winograd.h"
 
 /* What a launch has to do. */
 typedef struct ozg_cuda_product_work {
@@ -22,46 +21,15 @@ typedef struct ozg_cuda_product_work {
     int nmod;     /* of the table: plane q of residues is one of modulus q % nmod */
     int residues; /* planes of sums that are reduced, the first ones */
     int planes;   /* of sums: these, and those that are stored as they are */
-    int pairs;    /* of planes, or of quadrants, that are multiplied for one plane of sums */
+    int pairs;    /* of planes that are multiplied for one plane of sums */
     int tiles_i, tiles_j;
-    int first, total; /* tiles of all planes, and before the first of them */
-    int batch;        /* the block is for one product of a batch */
-    int winograd;     /* by halves: lines of A and B, elements of k */
-    int64_t half_a, half_b;
-    int half_k;
+    int total; /* tiles of all planes */
+    int batch; /* the block is for one product of a batch */
 } ozg_cuda_product_work;
 
-/* Tiles are of the first quadrant of C. */
-OZG_DEVICE void ozg_cuda_product_halve(ozg_cuda_product_work *w, const ozg_cuda_product_args &a,
-                                       int64_t *rows, int64_t *columns)
-{
-    w->half_a = ozg_cuda_half(*rows, OZG_CUDA_WINOGRAD_ROWS);
-    w->half_b = ozg_cuda_half(*columns, OZG_CUDA_WINOGRAD_COLUMNS);
-    w->half_k = (int)ozg_cuda_half(a.tile.count, OZG_CUDA_WINOGRAD_PITCH);
-    w->pairs = OZG_CUDA_WINOGRAD_STEPS;
-    *rows = *rows < w->half_a ? *rows : w->half_a;
-    *columns = *columns < w->half_b ? *columns : w->half_b;
-}
-
-/* Tiles of planes of residues are those of the kernel for Winograd's algorithm, or of the other one. */
-OZG_DEVICE void ozg_cuda_product_leave_out(ozg_cuda_product_work *w, const ozg_cuda_product_args &a)
-{
-    const int fits = ozg_cuda_winograd_fits(w->residues, w->planes - w->residues, a.room);
-
-    if (w->winograd)
-        w->total = fits ? w->residues * w->tiles_i * w->tiles_j : 0;
-    else
-        w->first = fits ? w->residues * w->tiles_i * w->tiles_j : 0;
-    if (w->first == w->total)
-        ozg_launch_next();
-}
-
-/*
- * Of tiles of tile_rows x tile_columns; total = first: nothing. batch and winograd are constants, for which
- * code is made.
- */
+/* Of tiles of tile_rows x tile_columns; total = 0: nothing. batch is a constant, for which code is made. */
 OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product_args &a, int batch,
-                                                          int winograd, int tile_rows, int tile_columns)
+                                                          int tile_rows, int tile_columns)
 {
     const ozg_cuda_state *state = batch ? ozg_cuda_state_of(a.state, a.request) : a.state;
     const int components = a.request.complex_ ? 3 : 1;
@@ -79,7 +47,6 @@ OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product
     if (rows <= 0 || columns <= 0)
         return w;
     w.batch = batch;
-    w.winograd = winograd;
     w.table = &a.tables[state->nmod[a.tile.part]];
     w.nmod = w.table->nmod;
     w.residues = a.ceilings ? 0 : w.table->planes;
@@ -87,13 +54,9 @@ OZG_DEVICE ozg_cuda_product_work ozg_cuda_product_work_of(const ozg_cuda_product
     w.pairs = 1;
     if (a.ceilings)
         w.planes = w.pairs = a.request.complex_ ? 2 : 1;
-    if (winograd)
-        ozg_cuda_product_halve(&w, a, &rows, &columns);
     w.tiles_i = (int)((rows + tile_rows - 1) / tile_rows);
     w.tiles_j = (int)((columns + tile_columns - 1) / tile_columns);
     w.total = w.planes * w.tiles_i * w.tiles_j;
-    if (winograd || a.room)
-        ozg_cuda_product_leave_out(&w, a);
     return w;
 }
 
@@ -136,47 +99,6 @@ OZG_DEVICE int64_t ozg_cuda_product_line(const ozg_cuda_product_args &a, const o
     return w.batch ? blockIdx.y * a.request.batch.lines : 0;
 }
 
-/* The first line, counted through all planes, of a quadrant (winograd.h) of plane `plane`. */
-OZG_DEVICE int64_t ozg_cuda_product_quadrant(const ozg_cuda_product_work &w, int plane, int quadrant,
-                                             int64_t lines, int64_t half)
-{
-    return (quadrant & 4 ? w.planes + plane : plane) * lines + (quadrant & 2 ? half : 0);
-}
-
-/* Where pair number `pair` begins: lines counted through all planes, and elements of them. */
-typedef struct ozg_cuda_product_source {
-    int64_t line_a, line_b;
-    int p_a, p_b;
-} ozg_cuda_product_source;
-
-OZG_DEVICE ozg_cuda_product_source ozg_cuda_product_source_of(const ozg_cuda_product_args &a,
-                                                              const ozg_cuda_product_work &w, int plane,
-                                                              int pair)
-{
-    const int64_t first = ozg_cuda_product_line(a, w);
-    ozg_cuda_product_source s = {};
-
-    if (w.winograd) {
-        const int x = OZG_CUDA_QUADRANT(OZG_CUDA_WINOGRAD_A, pair),
-                  y = OZG_CUDA_QUADRANT(OZG_CUDA_WINOGRAD_B, pair);
-
-        s.line_a = ozg_cuda_product_quadrant(w, plane, x, a.a.lines, w.half_a);
-        s.line_b = ozg_cuda_product_quadrant(w, plane, y, a.b.lines, w.half_b);
-        s.p_a = x & 1 ? w.half_k : 0;
-        s.p_b = y & 1 ? w.half_k : 0;
-    } else {
-        s.line_a = ozg_cuda_product_plane_a(w, plane, pair) * a.a.lines + first;
-        s.line_b = ozg_cuda_product_plane_b(w, plane, pair) * a.b.lines + first;
-    }
-    return s;
-}
-
-/* Elements of k of a pair. */
-OZG_DEVICE int64_t ozg_cuda_product_count(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w)
-{
-    return w.winograd ? w.half_k : a.tile.count;
-}
-
 /* ---- sums --------------------------------------------------------------------------------------- */
 
 /* How the sums of a tile are stored: see reduce_table.h. */
@@ -184,7 +106,6 @@ enum {
     OZG_CUDA_DIRECT, /* reduced, short sums */
     OZG_CUDA_BYTES,  /* reduced */
     OZG_CUDA_ADDED,  /* added to what is there, and reduced */
-    OZG_CUDA_JOINED, /* Winograd, C12: added to what is there and to C22 - U3, and reduced */
     OZG_CUDA_EXACT   /* as they are; added to what is there where this is not the first chunk */
 };
 
@@ -306,38 +227,6 @@ OZG_DEVICE void ozg_cuda_store_exact(const int (&x)[16], const ozg_cuda_residues
     }
 }
 
-/* How the sums of a step of Winograd's algorithm are stored; of the first four they go on. */
-OZG_DEVICE int ozg_cuda_product_step_how(int step)
-{
-    return step < 4 ? OZG_CUDA_BYTES : step == 5 ? OZG_CUDA_JOINED : OZG_CUDA_ADDED;
-}
-
-/* Adds 16 bytes of a minus 16 of b. Modulo 256 it may wrap. */
-OZG_DEVICE void ozg_cuda_add_difference(int (&x)[16], const uint8_t *a, const uint8_t *b)
-{
-    const uint4 p = *(const uint4 *)a, q = *(const uint4 *)b;
-    const uint32_t plus[4] = {p.x, p.y, p.z, p.w}, minus[4] = {q.x, q.y, q.z, q.w};
-
-#pragma unroll
-    for (int c = 0; c < 16; c++)
-        x[c] = (int)((uint32_t)x[c] + (uint32_t)(int8_t)(plus[c / 4] >> 8 * (c % 4)) -
-                     (uint32_t)(int8_t)(minus[c / 4] >> 8 * (c % 4)));
-}
-
-/* 16 sums, which become those of C12, to `to` there: U3 is in C21. */
-OZG_DEVICE void ozg_cuda_store_joined(const int (&x)[16], uint8_t *to, const ozg_cuda_product_args &a,
-                                      const ozg_cuda_product_work &w, const ozg_cuda_reduce &m)
-{
-    const uint8_t *c22 = to + w.half_a;
-    int y[16];
-
-#pragma unroll
-    for (int c = 0; c < 16; c++)
-        y[c] = x[c];
-    ozg_cuda_add_difference(y, c22, c22 - w.half_b * a.out.ld);
-    ozg_cuda_store_residues<OZG_CUDA_ADDED>(y, to, m);
-}
-
 /* 16 sums: rows i .. i + 15 of column j of a plane, places in the tile of the launch. */
 template <int HOW>
 OZG_DEVICE void ozg_cuda_product_store(const int (&x)[16], const ozg_cuda_product_args &a,
@@ -349,8 +238,6 @@ OZG_DEVICE void ozg_cuda_product_store(const int (&x)[16], const ozg_cuda_produc
 
     if (HOW == OZG_CUDA_EXACT)
         ozg_cuda_store_exact(x, a.out, at, a.tile.first);
-    else if (HOW == OZG_CUDA_JOINED)
-        ozg_cuda_store_joined(x, a.out.base + at, a, w, m);
     else
         ozg_cuda_store_residues<HOW>(x, a.out.base + at, m);
 }

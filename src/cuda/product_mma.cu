@@ -28,22 +28,20 @@ OZG_DEVICE int ozg_cuda_mma_place_b(int line, int piece)
 typedef struct ozg_cuda_mma_tile {
     int plane;
     int64_t i, j; /* its first row and column */
-    int pair;     /* the first one */
     int blocks;   /* of k */
-    int steps;    /* blocks of all pairs of planes that are added */
+    int steps;    /* blocks of all pairs of planes */
 } ozg_cuda_mma_tile;
 
 /* Starts to fetch step number `step`: lines of A, behind them lines of B. */
 OZG_DEVICE void ozg_cuda_mma_fetch(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w,
                                    const ozg_cuda_mma_tile &tile, int step, uint8_t *stage)
 {
-    const int pair = tile.steps == tile.blocks ? 0 : step / tile.blocks, line = (int)threadIdx.x / 4,
-              piece = (int)threadIdx.x % 4;
-    const ozg_cuda_product_source from = ozg_cuda_product_source_of(a, w, tile.plane, tile.pair + pair);
+    const int pair = step >= tile.blocks, line = (int)threadIdx.x / 4, piece = (int)threadIdx.x % 4;
     const int64_t p = (int64_t)(step - pair * tile.blocks) * OZG_CUDA_MMA_K + piece * 16;
-    const int64_t line_a = from.line_a + tile.i + line, line_b = from.line_b + tile.j + line;
-    const uint8_t *from_a = a.a.base + line_a * a.a.pitch + from.p_a + p,
-                  *from_b = a.b.base + line_b * a.b.pitch + from.p_b + p;
+    const int64_t first = ozg_cuda_product_line(a, w);
+    const int64_t line_a = ozg_cuda_product_plane_a(w, tile.plane, pair) * a.a.lines + first + tile.i + line;
+    const int64_t line_b = ozg_cuda_product_plane_b(w, tile.plane, pair) * a.b.lines + first + tile.j + line;
+    const uint8_t *from_a = a.a.base + line_a * a.a.pitch + p, *from_b = a.b.base + line_b * a.b.pitch + p;
     uint8_t *stage_b = stage + OZG_CUDA_MMA_ROWS * OZG_CUDA_MMA_K;
 
 #pragma unroll
@@ -128,7 +126,7 @@ OZG_DEVICE void ozg_cuda_mma_store(const int (&sums)[2][8][4], const ozg_cuda_pr
     }
 }
 
-/* Tile number `number`, of all pairs. */
+/* Tile number `number`. */
 OZG_DEVICE ozg_cuda_mma_tile ozg_cuda_mma_tile_of(const ozg_cuda_product_args &a,
                                                   const ozg_cuda_product_work &w, int number)
 {
@@ -138,8 +136,7 @@ OZG_DEVICE ozg_cuda_mma_tile ozg_cuda_mma_tile_of(const ozg_cuda_product_args &a
     ozg_cuda_product_place(w, number, &tile.plane, &tile_i, &tile_j);
     tile.i = (int64_t)tile_i * OZG_CUDA_MMA_ROWS;
     tile.j = (int64_t)tile_j * OZG_CUDA_MMA_COLUMNS;
-    tile.pair = 0;
-    tile.blocks = (int)((ozg_cuda_product_count(a, w) + OZG_CUDA_MMA_K - 1) / OZG_CUDA_MMA_K);
+    tile.blocks = (int)((a.tile.count + OZG_CUDA_MMA_K - 1) / OZG_CUDA_MMA_K);
     tile.steps = tile.blocks * w.pairs;
     return tile;
 }
@@ -148,9 +145,9 @@ OZG_DEVICE void ozg_cuda_mma_product(const ozg_cuda_product_args &a, int batch)
 {
     OZG_SHARED(uint8_t, shared);
     const ozg_cuda_product_work w =
-        ozg_cuda_product_work_of(a, batch, 0, OZG_CUDA_MMA_ROWS, OZG_CUDA_MMA_COLUMNS);
+        ozg_cuda_product_work_of(a, batch, OZG_CUDA_MMA_ROWS, OZG_CUDA_MMA_COLUMNS);
 
-    for (int number = w.first + (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
+    for (int number = (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
         const ozg_cuda_mma_tile tile = ozg_cuda_mma_tile_of(a, w, number);
         int sums[2][8][4] = {};
         ozg_cuda_reduce m;
@@ -173,52 +170,6 @@ OZG_DEVICE void ozg_cuda_mma_product(const ozg_cuda_product_args &a, int batch)
     }
 }
 
-/* What comes of a step of Winograd's algorithm, to its quadrant of C. */
-OZG_DEVICE void ozg_cuda_mma_store_step(const int (&sums)[2][8][4], const ozg_cuda_product_args &a,
-                                        const ozg_cuda_product_work &w, const ozg_cuda_mma_tile &tile,
-                                        const ozg_cuda_reduce &m)
-{
-    const int quadrant = OZG_CUDA_QUADRANT(OZG_CUDA_WINOGRAD_C, tile.pair);
-    ozg_cuda_mma_tile to = tile;
-
-    to.i += quadrant & 2 ? w.half_a : 0;
-    to.j += quadrant & 1 ? w.half_b : 0;
-    switch (ozg_cuda_product_step_how(tile.pair)) {
-    case OZG_CUDA_BYTES:
-        ozg_cuda_mma_store<OZG_CUDA_BYTES>(sums, a, w, to, m);
-        break;
-    case OZG_CUDA_JOINED:
-        ozg_cuda_mma_store<OZG_CUDA_JOINED>(sums, a, w, to, m);
-        break;
-    default:
-        ozg_cuda_mma_store<OZG_CUDA_ADDED>(sums, a, w, to, m);
-    }
-}
-
-/* All steps of a tile, one after the other. */
-OZG_DEVICE void ozg_cuda_mma_winograd(const ozg_cuda_product_args &a)
-{
-    OZG_SHARED(uint8_t, shared);
-    const ozg_cuda_product_work w =
-        ozg_cuda_product_work_of(a, 0, 1, OZG_CUDA_MMA_ROWS, OZG_CUDA_MMA_COLUMNS);
-
-    for (int number = (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
-        ozg_cuda_mma_tile tile = ozg_cuda_mma_tile_of(a, w, number);
-        const ozg_cuda_reduce m = ozg_cuda_product_modulus(w, tile.plane);
-        int sums[2][8][4];
-
-        tile.steps = tile.blocks;
-#pragma unroll 1
-        for (tile.pair = 0; tile.pair < OZG_CUDA_WINOGRAD_STEPS; tile.pair++) {
-            if (tile.pair == 0 || tile.pair > 3)
-                for (int i = 0; i < 64; i++)
-                    sums[i / 32][i / 4 % 8][i % 4] = 0;
-            ozg_cuda_mma_sums(sums, a, w, tile, shared);
-            ozg_cuda_mma_store_step(sums, a, w, tile, m);
-        }
-    }
-}
-
 OZG_KERNEL(ozg_cuda_product_mma, ozg_cuda_product_args, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_BLOCKS)
 {
     ozg_cuda_mma_product(a, 0);
@@ -227,9 +178,4 @@ OZG_KERNEL(ozg_cuda_product_mma, ozg_cuda_product_args, OZG_CUDA_MMA_THREADS, OZ
 OZG_KERNEL(ozg_cuda_product_mma_batch, ozg_cuda_product_args, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_BLOCKS)
 {
     ozg_cuda_mma_product(a, 1);
-}
-
-OZG_KERNEL(ozg_cuda_product_mma_winograd, ozg_cuda_product_args, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_BLOCKS)
-{
-    ozg_cuda_mma_winograd(a);
 }

@@ -48,54 +48,46 @@ OZG_DEVICE ozg_cuda_wgmma_ring ozg_cuda_wgmma_ring_at(void *shared)
     return ring;
 }
 
-/* The next block of k: elements p behind the beginning of the source. */
+/* The next block of k: element p of lines line_a.. and line_b.., counted through all planes. */
 OZG_DEVICE void ozg_cuda_wgmma_fetch(const ozg_cuda_product_args &a, ozg_cuda_wgmma_ring *ring, int p,
-                                     const ozg_cuda_product_source &s)
+                                     int64_t line_a, int64_t line_b)
 {
     const ozg_shared_address to = ring->stages + ring->stage * OZG_CUDA_WGMMA_STAGE;
     const ozg_shared_address full = ring->full + 8 * ring->stage;
 
     ozg_mbarrier_wait(ring->empty + 8 * ring->stage, ring->parity ^ 1);
     ozg_mbarrier_expect(full, OZG_CUDA_WGMMA_STAGE);
-    ozg_tensor_fetch2(to, &a.map_b, full, s.p_b + p, (int)s.line_b);
-    ozg_tensor_fetch5(to + OZG_CUDA_WGMMA_COLUMNS * OZG_CUDA_WGMMA_K, &a.map_a, full, s.p_a + p, 0, 0, 0,
-                      (int)(s.line_a / 64));
+    ozg_tensor_fetch2(to, &a.map_b, full, p, (int)line_b);
+    ozg_tensor_fetch5(to + OZG_CUDA_WGMMA_COLUMNS * OZG_CUDA_WGMMA_K, &a.map_a, full, p, 0, 0, 0,
+                      (int)(line_a / 64));
     ozg_cuda_wgmma_advance(ring);
-}
-
-/* Blocks of k of a pair. */
-OZG_DEVICE int ozg_cuda_wgmma_blocks(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w)
-{
-    return (int)((ozg_cuda_product_count(a, w) + OZG_CUDA_WGMMA_K - 1) / OZG_CUDA_WGMMA_K);
 }
 
 /* The thread that fetches. */
 OZG_DEVICE void ozg_cuda_wgmma_fetch_all(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w,
                                          ozg_cuda_wgmma_ring ring)
 {
-    const int blocks = ozg_cuda_wgmma_blocks(a, w);
+    const int blocks = (int)((a.tile.count + OZG_CUDA_WGMMA_K - 1) / OZG_CUDA_WGMMA_K);
+    const int64_t first = ozg_cuda_product_line(a, w);
 
-    for (int number = w.first + (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
+    for (int number = (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
         int plane, tile_i, tile_j;
 
         ozg_cuda_product_place(w, number, &plane, &tile_i, &tile_j);
         for (int pair = 0; pair < w.pairs; pair++) {
-            ozg_cuda_product_source from = ozg_cuda_product_source_of(a, w, plane, pair);
+            const int64_t line_a = ozg_cuda_product_plane_a(w, plane, pair) * a.a.lines +
+                                   (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS + first;
+            const int64_t line_b = ozg_cuda_product_plane_b(w, plane, pair) * a.b.lines +
+                                   (int64_t)tile_j * OZG_CUDA_WGMMA_COLUMNS + first;
 
-            from.line_a += (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS;
-            from.line_b += (int64_t)tile_j * OZG_CUDA_WGMMA_COLUMNS;
             for (int block = 0; block < blocks; block++)
-                ozg_cuda_wgmma_fetch(a, &ring, block * OZG_CUDA_WGMMA_K, from);
+                ozg_cuda_wgmma_fetch(a, &ring, block * OZG_CUDA_WGMMA_K, line_a, line_b);
         }
     }
 }
 
-/*
- * The sums of `blocks` blocks of k, 64 columns x 256 rows; more: added to those that are there. A stage is
- * given back when it has been read.
- */
-OZG_DEVICE void ozg_cuda_wgmma_sums(int (&sums)[128], ozg_cuda_wgmma_ring *ring, int group, int blocks,
-                                    int more)
+/* The sums of `blocks` blocks of k, 64 columns x 256 rows. A stage is given back when it has been read. */
+OZG_DEVICE void ozg_cuda_wgmma_sums(int (&sums)[128], ozg_cuda_wgmma_ring *ring, int group, int blocks)
 {
     const int leader = threadIdx.x % 32 == 0;
     ozg_shared_address before = 0;
@@ -110,8 +102,7 @@ OZG_DEVICE void ozg_cuda_wgmma_sums(int (&sums)[128], ozg_cuda_wgmma_ring *ring,
         ozg_wgmma_fence();
 #pragma unroll
         for (int n = 0; n < OZG_CUDA_WGMMA_K / 32; n++)
-            ozg_wgmma_s8(sums, ozg_wgmma_operand_from(x, n), ozg_wgmma_operand_from(y, n),
-                         (block | n | more) != 0);
+            ozg_wgmma_s8(sums, ozg_wgmma_operand_from(x, n), ozg_wgmma_operand_from(y, n), (block | n) != 0);
         ozg_wgmma_commit();
         if (block > 0) {
             ozg_wgmma_wait<1>();
@@ -147,121 +138,61 @@ OZG_DEVICE void ozg_cuda_wgmma_store(const int (&sums)[128], const ozg_cuda_prod
         }
 }
 
-/* How the sums are stored is known when they are there. */
-OZG_DEVICE void ozg_cuda_wgmma_store_how(int how, const int (&sums)[128], const ozg_cuda_product_args &a,
-                                         const ozg_cuda_product_work &w, int plane, int64_t row,
-                                         int64_t column, const ozg_cuda_reduce &m)
-{
-    switch (how) {
-    case OZG_CUDA_DIRECT:
-        ozg_cuda_wgmma_store<OZG_CUDA_DIRECT>(sums, a, w, plane, row, column, m);
-        break;
-    case OZG_CUDA_BYTES:
-        ozg_cuda_wgmma_store<OZG_CUDA_BYTES>(sums, a, w, plane, row, column, m);
-        break;
-    case OZG_CUDA_ADDED:
-        ozg_cuda_wgmma_store<OZG_CUDA_ADDED>(sums, a, w, plane, row, column, m);
-        break;
-    default:
-        ozg_cuda_wgmma_store<OZG_CUDA_EXACT>(sums, a, w, plane, row, column, m);
-    }
-}
-
 /* A warpgroup that multiplies. */
 OZG_DEVICE void ozg_cuda_wgmma_multiply_all(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w,
                                             ozg_cuda_wgmma_ring ring)
 {
     const int group = (int)threadIdx.x / 128, warp = (int)threadIdx.x / 32 % 4, lane = (int)threadIdx.x % 32;
-    const int blocks = ozg_cuda_wgmma_blocks(a, w) * w.pairs;
+    const int blocks = (int)((a.tile.count + OZG_CUDA_WGMMA_K - 1) / OZG_CUDA_WGMMA_K) * w.pairs;
 
-    for (int number = w.first + (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
+    for (int number = (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
         int sums[128], plane, tile_i, tile_j, how;
         int64_t row, column;
         ozg_cuda_reduce m;
 
         ozg_cuda_product_place(w, number, &plane, &tile_i, &tile_j);
         m = ozg_cuda_product_modulus(w, plane); /* here: it comes while there is something to do */
-        ozg_cuda_wgmma_sums(sums, &ring, group, blocks, 0);
+        ozg_cuda_wgmma_sums(sums, &ring, group, blocks);
         how = ozg_cuda_product_how(a, w, plane, m);
         row = (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS + lane % 4 * 16 + ozg_cuda_product_row(a, w, how);
         column = (int64_t)tile_j * OZG_CUDA_WGMMA_COLUMNS + group * 64 + warp * 16 + lane / 4;
-        ozg_cuda_wgmma_store_how(how, sums, a, w, plane, row, column, m);
+        switch (how) {
+        case OZG_CUDA_DIRECT:
+            ozg_cuda_wgmma_store<OZG_CUDA_DIRECT>(sums, a, w, plane, row, column, m);
+            break;
+        case OZG_CUDA_BYTES:
+            ozg_cuda_wgmma_store<OZG_CUDA_BYTES>(sums, a, w, plane, row, column, m);
+            break;
+        case OZG_CUDA_ADDED:
+            ozg_cuda_wgmma_store<OZG_CUDA_ADDED>(sums, a, w, plane, row, column, m);
+            break;
+        default:
+            ozg_cuda_wgmma_store<OZG_CUDA_EXACT>(sums, a, w, plane, row, column, m);
+        }
     }
 }
 
-/* One step of Winograd's algorithm, and what comes of it in C. row, column: in the first quadrant. */
-OZG_DEVICE void ozg_cuda_wgmma_step(int (&sums)[128], const ozg_cuda_product_args &a,
-                                    const ozg_cuda_product_work &w, ozg_cuda_wgmma_ring *ring, int step,
-                                    int plane, int64_t row, int64_t column)
-{
-    const int quadrant = OZG_CUDA_QUADRANT(OZG_CUDA_WINOGRAD_C, step);
-    ozg_cuda_reduce m;
-
-    ozg_cuda_wgmma_sums(sums, ring, (int)threadIdx.x / 128, ozg_cuda_wgmma_blocks(a, w),
-                        step >= 1 && step <= 3);
-    m = ozg_cuda_product_modulus(w, plane); /* here: the sums need all registers */
-    row += quadrant & 2 ? w.half_a : 0;
-    column += quadrant & 1 ? w.half_b : 0;
-    switch (ozg_cuda_product_step_how(step)) {
-    case OZG_CUDA_BYTES:
-        ozg_cuda_wgmma_store<OZG_CUDA_BYTES>(sums, a, w, plane, row, column, m);
-        break;
-    case OZG_CUDA_JOINED:
-        ozg_cuda_wgmma_store<OZG_CUDA_JOINED>(sums, a, w, plane, row, column, m);
-        break;
-    default:
-        ozg_cuda_wgmma_store<OZG_CUDA_ADDED>(sums, a, w, plane, row, column, m);
-    }
-}
-
-/* A warpgroup that multiplies, all steps of a tile one after the other. */
-OZG_DEVICE void ozg_cuda_wgmma_steps_all(const ozg_cuda_product_args &a, const ozg_cuda_product_work &w,
-                                         ozg_cuda_wgmma_ring ring)
-{
-    const int group = (int)threadIdx.x / 128, warp = (int)threadIdx.x / 32 % 4, lane = (int)threadIdx.x % 32;
-
-    for (int number = (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
-        int sums[128], plane, tile_i, tile_j;
-        int64_t row, column;
-
-        ozg_cuda_product_place(w, number, &plane, &tile_i, &tile_j);
-        row = (int64_t)tile_i * OZG_CUDA_WGMMA_ROWS + lane % 4 * 16;
-        column = (int64_t)tile_j * OZG_CUDA_WGMMA_COLUMNS + group * 64 + warp * 16 + lane / 4;
-#pragma unroll 1
-        for (int step = 0; step < OZG_CUDA_WINOGRAD_STEPS; step++)
-            ozg_cuda_wgmma_step(sums, a, w, &ring, step, plane, row, column);
-    }
-}
-
-OZG_DEVICE void ozg_cuda_wgmma_product(const ozg_cuda_product_args &a, int batch, int winograd)
+OZG_DEVICE void ozg_cuda_wgmma_product(const ozg_cuda_product_args &a, int batch)
 {
     OZG_SHARED(uint8_t, shared);
     const ozg_cuda_wgmma_ring ring = ozg_cuda_wgmma_ring_at(shared);
     const ozg_cuda_product_work w =
-        ozg_cuda_product_work_of(a, batch, winograd, OZG_CUDA_WGMMA_ROWS, OZG_CUDA_WGMMA_COLUMNS);
+        ozg_cuda_product_work_of(a, batch, OZG_CUDA_WGMMA_ROWS, OZG_CUDA_WGMMA_COLUMNS);
 
-    if (threadIdx.x == 256)
-        ozg_cuda_wgmma_fetch_all(a, w, ring);
-    else if (threadIdx.x < 256 && winograd)
-        ozg_cuda_wgmma_steps_all(a, w, ring);
-    else if (threadIdx.x < 256)
+    if (threadIdx.x < 256)
         ozg_cuda_wgmma_multiply_all(a, w, ring);
+    else if (threadIdx.x == 256)
+        ozg_cuda_wgmma_fetch_all(a, w, ring);
 }
 
 OZG_KERNEL(ozg_cuda_product_wgmma, ozg_cuda_product_args, OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_BLOCKS)
 {
-    ozg_cuda_wgmma_product(a, 0, 0);
+    ozg_cuda_wgmma_product(a, 0);
 }
 
 OZG_KERNEL(ozg_cuda_product_wgmma_batch, ozg_cuda_product_args, OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_BLOCKS)
 {
-    ozg_cuda_wgmma_product(a, 1, 0);
-}
-
-OZG_KERNEL(ozg_cuda_product_wgmma_winograd, ozg_cuda_product_args, OZG_CUDA_WGMMA_THREADS,
-           OZG_CUDA_WGMMA_BLOCKS)
-{
-    ozg_cuda_wgmma_product(a, 0, 1);
+    ozg_cuda_wgmma_product(a, 1);
 }
 
 #endif

@@ -108,19 +108,22 @@ static CUresult get_attributes(ozg_cuda_shared *d)
     return result;
 }
 
-/* Images for other devices are passed over: those of the wgmma kernels are for one capability only. */
+/*
+ * All at once: a kernel may first be wanted while a stream is captured, and then nothing can be loaded. Images for
+ * other devices are passed over: those of the wgmma kernels are for one capability only.
+ */
 static ozg_status load_modules(ozg_context *ctx, ozg_cuda_shared *d)
 {
     for (const ozg_cuda_image *image = ozg_cuda_images; image->data; image++) {
         CUresult result = d->modules < OZG_CUDA_MODULES
-                              ? d->api->module_load(&d->module[d->modules], image->data)
+                              ? d->api->module_load(&d->module[d->modules].module, image->data)
                               : CUDA_ERROR_OUT_OF_MEMORY;
 
         if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
             continue;
         if (result)
             return ozg_cuda_explain(ctx, d->api, result, "load the kernels");
-        d->modules++;
+        d->module[d->modules++].image = image->name;
     }
     if (d->modules == 0)
         return ozg_fail(
@@ -173,7 +176,7 @@ static ozg_status fill(ozg_context *ctx, ozg_cuda_shared *d)
         status = upload_tables(ctx, d);
     if (status) {
         for (int i = 0; i < d->modules; i++)
-            d->api->module_unload(d->module[i]);
+            d->api->module_unload(d->module[i].module);
         if (d->tables)
             d->api->release(d->tables);
     }
@@ -289,16 +292,28 @@ static int waits(const ozg_cuda_shared *d, CUfunction function)
            !d->api->function_tell(&ptx, CU_FUNC_ATTRIBUTE_PTX_VERSION, function) && ptx >= 90;
 }
 
+/* The image that has the kernel. NULL: none has, or not for this device. */
+static CUmodule module_of(const ozg_cuda_shared *d, const char *kernel)
+{
+    const char *image = ozg_cuda_image_of(kernel);
+
+    for (int i = 0; image && i < d->modules; i++)
+        if (strcmp(d->module[i].image, image) == 0)
+            return d->module[i].module;
+    return NULL;
+}
+
 /* Under the lock: a kernel that is asked for the first time. */
 static ozg_status look_up(ozg_context *ctx, ozg_cuda_shared *d, const char *name, ozg_cuda_function **found)
 {
-    CUresult result = CUDA_ERROR_NOT_FOUND;
+    const CUmodule module = module_of(d, name);
     ozg_cuda_function *f = &d->function[d->functions];
+    CUresult result = CUDA_ERROR_NOT_FOUND;
 
     if (d->functions == OZG_CUDA_KERNELS)
         return ozg_fail(ctx, OZG_E_INTERNAL, "there are more kernels than OZG_CUDA_KERNELS");
-    for (int i = 0; result == CUDA_ERROR_NOT_FOUND && i < d->modules; i++)
-        result = d->api->module_function(&f->function, d->module[i], name);
+    if (module)
+        result = d->api->module_function(&f->function, module, name);
     if (result == CUDA_ERROR_NOT_FOUND)
         return ozg_fail(ctx, OZG_E_NODEVICE,
                         "this build lacks the CUDA kernel %s for compute capability %d.%d", name,

@@ -12,6 +12,12 @@
 #define OZG_CUDA_NAME    96 /* of a device, and 0 */
 #define OZG_CUDA_MODULES 24
 
+/* An image that has code for the device. */
+typedef struct ozg_cuda_module {
+    const char *image;
+    CUmodule module;
+} ozg_cuda_module;
+
 typedef struct ozg_cuda_shared {
     const ozg_cuda_api *api;
     int number;
@@ -21,7 +27,7 @@ typedef struct ozg_cuda_shared {
     int multiprocessors, capability;
     int reads_host; /* kernels may use any memory of the host */
     size_t shared_most;
-    CUmodule module[OZG_CUDA_MODULES];
+    ozg_cuda_module module[OZG_CUDA_MODULES];
     int modules;
     CUdeviceptr tables;
     /* below: under the lock */
@@ -35,6 +41,9 @@ typedef struct ozg_cuda_shared {
  * ctx's, and *status set. Any thread.
  */
 ozg_cuda_shared *ozg_cuda_share(ozg_context *ctx, int number, ozg_status *status);
+
+/* ozg_cuda_image_of() - the name of the image, that of the .cu file, which has this kernel; NULL: none has. */
+const char *ozg_cuda_image_of(const char *kernel);
 
 /*
  * ozg_cuda_find() - a kernel with at least so much dynamic shared memory allowed; its context is current.

@@ -10,7 +10,6 @@
 #include "cuda/reconstruct.h"
 #include "cuda/split.h"
 #include "cuda/table.h"
-#include "cuda/winograd.h"
 
 /* ---- one tile ----------------------------------------------------------------------------------- */
 
@@ -113,82 +112,13 @@ static void enter_operand(const walk *w, int side, int64_t line, ozg_cuda_planes
     planes->base += line * planes->pitch + w->tile.p0;
 }
 
-/* Planes of an operand that there are for Winograd's algorithm (winograd.h); 0: it is not for this tile. */
-static int winograd_room(const walk *w)
-{
-    const ozg_cuda_job *job = w->job;
-
-    return job->plan.winograd && !job->products && !w->ceilings ? job->places.room : 0;
-}
-
-/* Kernels that may have work: Winograd's, and the usual one. The device decides where nobody here can. */
-static int may_winograd(const walk *w)
-{
-    const ozg_cuda_job *job = w->job;
-    const ozg_shape *s = &job->plan.shape;
-    const int room = winograd_room(w);
-    int residues;
-
-    if (!room || !job->settled)
-        return room != 0;
-    residues = ozg_cuda_residue_planes(s->type, job->nmod[w->tile.part]);
-    return ozg_cuda_winograd_fits(residues, sums(job, w->tile.part, 0) - residues, room);
-}
-
-static int may_usual(const walk *w)
-{
-    return w->job->request.kind == OZG_BY_NATIVE || !w->job->settled || !may_winograd(w);
-}
-
-/* The combinations of quadrants of what was split. */
-static void combine(const walk *w)
-{
-    ozg_cuda_job *job = w->job;
-    ozg_cuda_winograd_args args;
-
-    if (!may_winograd(w) || !(w->split_a || w->split_b))
-        return;
-    memset(&args, 0, sizeof args);
-    args.state = job->state;
-    args.request = job->request;
-    args.tile = w->tile;
-    args.a = job->planes_a;
-    args.b = job->planes_b;
-    args.tables = tables_of(job);
-    args.room = winograd_room(w);
-    args.make_a = w->split_a;
-    args.make_b = w->split_b;
-    ozg_cuda_job_launch(job, "ozg_cuda_winograd",
-                        OZG_CUDA_WINOGRAD_RESIDENT * job->ctx->cuda->multiprocessors,
-                        OZG_CUDA_WINOGRAD_THREADS, 0, &args);
-    ozg_cuda_job_mark(job, OZG_CUDA_PRODUCT);
-}
-
-static void launch_product(const walk *w, int winograd, const ozg_cuda_product_args *args)
-{
-    ozg_cuda_job *job = w->job;
-    const int wgmma = job->ctx->cuda->wgmma, halves = winograd ? 2 : 1;
-    const ozg_cuda_tile *t = &w->tile;
-    const int blocks =
-        ozg_cuda_product_blocks(wgmma, ozg_cuda_tiles(t->rows, halves), ozg_cuda_tiles(t->columns, halves),
-                                sums(job, t->part, w->ceilings), ozg_cuda_job_share(job));
-
-    if (wgmma)
-        ozg_cuda_job_launch(job,
-                            winograd ? "ozg_cuda_product_wgmma_winograd"
-                                     : OZG_CUDA_KERNEL(job, "ozg_cuda_product_wgmma"),
-                            blocks, OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_SHARED, args);
-    else
-        ozg_cuda_job_launch(
-            job, winograd ? "ozg_cuda_product_mma_winograd" : OZG_CUDA_KERNEL(job, "ozg_cuda_product_mma"),
-            blocks, OZG_CUDA_MMA_THREADS, OZG_CUDA_MMA_SHARED, args);
-}
-
 static void product(const walk *w)
 {
     ozg_cuda_job *job = w->job;
+    const struct ozg_cuda *cuda = job->ctx->cuda;
     const ozg_cuda_tile *t = &w->tile;
     ozg_cuda_product_args args;
+    int blocks;
 
     memset(&args, 0, sizeof args);
     args.map_a = job->map_a;
@@ -201,13 +131,16 @@ static void product(const walk *w)
     args.out = job->sums;
     args.tables = tables_of(job);
     args.ceilings = w->ceilings;
-    args.room = winograd_room(w);
     enter_operand(w, 0, t->i0, &args.a, &args.map_a);
     enter_operand(w, 1, t->j0, &args.b, &args.map_b);
-    if (may_winograd(w))
-        launch_product(w, 1, &args);
-    if (may_usual(w))
-        launch_product(w, 0, &args);
+    blocks = ozg_cuda_product_blocks(cuda->wgmma, t->rows, t->columns, sums(job, t->part, w->ceilings),
+                                     ozg_cuda_job_share(job));
+    if (cuda->wgmma)
+        ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_product_wgmma"), blocks,
+                            OZG_CUDA_WGMMA_THREADS, OZG_CUDA_WGMMA_SHARED, &args);
+    else
+        ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_product_mma"), blocks, OZG_CUDA_MMA_THREADS,
+                            OZG_CUDA_MMA_SHARED, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_PRODUCT);
 }
 
@@ -284,7 +217,6 @@ static void multiply(walk *w)
         t->count = ozg_min64(plan->kt, plan->shape.k - t->p0);
         t->first = t->p0 == 0;
         split(w);
-        combine(w);
         product(w);
     }
 }

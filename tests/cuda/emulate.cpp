@@ -606,6 +606,25 @@ size_t ozg_emulated_args_bytes(const char *kernel)
     return found ? found->bytes : 0;
 }
 
+const char *ozg_emulated_name(int number)
+{
+    const ozg_emulated_kernel *kernel = kernels;
+
+    while (kernel && number-- > 0)
+        kernel = kernel->next;
+    return kernel ? kernel->name : NULL;
+}
+
+int ozg_emulated_is_from(const char *kernel, const char *file)
+{
+    const ozg_emulated_kernel *found = find(kernel);
+    const char *slash = found ? strrchr(found->file, '/') : NULL;
+    const char *name = !found ? "" : slash ? slash + 1 : found->file;
+    const size_t length = strcspn(name, ".");
+
+    return length > 0 && strlen(file) == length && strncmp(name, file, length) == 0;
+}
+
 void ozg_emulated_order(uint32_t seed)
 {
     order = seed;

@@ -42,6 +42,12 @@ int ozg_emulated_launch_grid(const char *kernel, const int grid[3], int threads,
 /* Bytes of the argument of a kernel; 0: there is no such kernel. */
 size_t ozg_emulated_args_bytes(const char *kernel);
 
+/* The names of all kernels, number 0, 1, ...; NULL: there are no more. */
+const char *ozg_emulated_name(int number);
+
+/* 1: the kernel is there, and from the file of this name, without folder and what follows the dot. */
+int ozg_emulated_is_from(const char *kernel, const char *file);
+
 /*
  * ozg_emulated_order() - the order in which threads, warps and blocks run from now on: 0 forward (at first), 1
  * backward, else pseudo-random from this seed, asynchronous copies too. A kernel that lacks a barrier is right

@@ -37,6 +37,7 @@ typedef struct ozg_emulated_kernel {
     void (*run)(const void *args);
     size_t bytes, alignment; /* of args */
     int threads;             /* launch bound */
+    const char *file;
     struct ozg_emulated_kernel *next;
 } ozg_emulated_kernel;
 
@@ -46,7 +47,8 @@ typedef struct ozg_emulated_kernel {
     {                                                                                                        \
         name(*(const args *)p);                                                                              \
     }                                                                                                        \
-    static ozg_emulated_kernel name##_kernel = {#name, name##_run, sizeof(args), alignof(args), threads, 0}; \
+    static ozg_emulated_kernel name##_kernel = {#name,    name##_run, sizeof(args), alignof(args), threads,  \
+                                                __FILE__, 0};                                                \
     __attribute__((constructor)) static void name##_register(void)                                           \
     {                                                                                                        \
         ozg_emulated_register(&name##_kernel);                                                               \

@@ -55,7 +55,6 @@ OZG_KERNEL(emulate_bits, emulate_args, 256, 1)
               __float_as_uint(__int2float_rn((int)y));
     out[12] = (uint64_t)min(x, 77u) << 32 | max(y, 77u);
     out[13] = (uint64_t)__clzll((long long)x << (z & 31)) << 32 | (uint32_t)__popcll((uint64_t)y << 3);
-    out[14] = __viaddmin_u16x2(x, y, z);
 }
 
 /* c = A B, A 16 x 32 by rows, B 32 x 8 by columns, bytes; c 16 x 8 by rows. */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { EMULATE_OPERATIONS = 15 };
+enum { EMULATE_OPERATIONS = 14 };
 
 typedef struct emulate_args {
     const uint32_t *in; /* 256 words */

@@ -143,14 +143,6 @@ static inline unsigned long long __umul64hi(unsigned long long a, unsigned long 
     return (unsigned long long)((unsigned __int128)a * b >> 64);
 }
 
-/* min(a + b, c) of two unsigned numbers of 16 bits; sums wrap around. */
-static inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c)
-{
-    const unsigned low = (a + b) & 0xffff, high = ((a >> 16) + (b >> 16)) & 0xffff;
-
-    return min(low, c & 0xffff) | min(high, c >> 16) << 16;
-}
-
 /* ---- numbers as bits ---------------------------------------------------------------------------- */
 
 #define OZG_EMULATED_AS(name, from, to)                                                                      \

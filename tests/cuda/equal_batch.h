@@ -125,7 +125,7 @@ static void compare_batch_in_groups(const batch *z, int pointers, const double *
     ozg_plan *plan;
 
     must(ozg_plan_create(&plan, on_device, 'd', g->transa, g->transb, g->m, g->n, g->k, g->acc), "plan");
-    ctx = open_one(OZG_BACKEND_CUDA, 1, (size_t)products * (ozg_plan_workspace(plan) + 65536));
+    ctx = open_context(OZG_BACKEND_CUDA, 1, (size_t)products * (ozg_plan_workspace(plan) + 65536));
     ozg_plan_destroy(plan);
     compare_batch(ctx, z, pointers, expected, report, products > 1);
     ozg_destroy(ctx);

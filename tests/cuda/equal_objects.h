@@ -168,7 +168,7 @@ static void compare_prepared_little(const product *g, int which, const prepared_
 {
     for (int device = 0; device < 2; device++)
         for (size_t limit = (size_t)1 << 18;; limit += limit / 4) {
-            ozg_context *ctx = open_one(OZG_BACKEND_CUDA, device, limit);
+            ozg_context *ctx = open_context(OZG_BACKEND_CUDA, device, limit);
             void *c[2] = {copy_c(g), copy_c(g)};
             ozg_report found;
             int moduli[2];
@@ -360,7 +360,7 @@ static void check_monitor(product g, int64_t lines, size_t limit)
         compare_monitor(on_device, &g, c, lines, &want, "device");
         compare_monitor(on_host, &g, c, lines, &want, "host");
         if (limit) {
-            little = open_one(OZG_BACKEND_CUDA, 1, limit);
+            little = open_context(OZG_BACKEND_CUDA, 1, limit);
             compare_monitor(little, &g, c, lines, &want, "device, little memory");
             ozg_destroy(little);
         }

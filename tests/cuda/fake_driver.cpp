@@ -12,7 +12,7 @@
 
 #define API extern "C" __attribute__((visibility("default")))
 
-enum { DEVICES = 8, DEPTH = 16 };
+enum { DEVICES = 8, DEPTH = 16, MODULES = 128 };
 
 struct CUctx_st {
     int device, retained;
@@ -21,13 +21,14 @@ struct CUctx_st {
 
 struct CUmod_st {
     int live, device;
+    char file[64]; /* that its kernels are from */
 };
 
 fake_device fake;
 
 static CUctx_st contexts[DEVICES];
 static CUfunc_st *functions;
-static CUmod_st modules[DEVICES];
+static CUmod_st modules[MODULES];
 static __thread CUcontext current[DEPTH];
 static __thread int depth;
 
@@ -524,16 +525,23 @@ API CUresult cuModuleLoadData(CUmodule *loaded, const void *image)
     ENTER(IN_CONTEXT | NOT_IN_CAPTURE);
     if (!image)
         return fake_complain("cuModuleLoadData() of no image");
-    *loaded = &modules[current[depth - 1]->device];
-    (*loaded)->device = current[depth - 1]->device;
-    (*loaded)->live++;
-    return CUDA_SUCCESS;
+    for (CUmod_st *m = modules; m < modules + MODULES; m++)
+        if (!m->live) {
+            m->live = 1;
+            m->device = current[depth - 1]->device;
+            snprintf(m->file, sizeof m->file, "%s", (const char *)image);
+            *loaded = m;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 API CUresult cuModuleUnload(CUmodule module)
 {
     ENTER(IN_CONTEXT | NOT_IN_CAPTURE | EVEN_AFTER_ERRORS);
-    module->live--;
+    if (!module->live)
+        return fake_complain("a module is unloaded that is not loaded");
+    module->live = 0;
     return CUDA_SUCCESS;
 }
 
@@ -542,8 +550,10 @@ API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const ch
     ENTER(IN_CONTEXT);
     CUfunc_st *f = functions;
 
-    if (ozg_emulated_args_bytes(name) == 0)
+    if (!module->live || !ozg_emulated_is_from(name, module->file)) {
+        fake_complain("%s() of %s in an image that does not have it, %s", __func__, name, module->file);
         return CUDA_ERROR_NOT_FOUND;
+    }
     while (f && (strcmp(f->name, name) != 0 || f->device != module->device))
         f = f->next;
     if (!f) {

@@ -7,7 +7,8 @@
  *
  * Checked, with a message on stderr and an error: the context is current; copies lie in live allocations; red
  * zones around these are whole; launches have a legal shape and no pointer to host memory; memory, kernels and
- * streams are those of the device that is used. Device memory cannot be touched by the host (it dies
+ * streams are those of the device that is used; an image has the kernel that is asked for (it has those of the .cu file
+ * of its name). Device memory cannot be touched by the host (it dies
  * by SIGSEGV) but through the driver, except allocations above 1 MiB.
  *
  * SPDX-License-Identifier: MIT
@@ -88,6 +89,17 @@ void fake_read(void *to, const void *device, size_t bytes);
 
 /* The list of images, for a test that includes cuda/device.h first. */
 #ifdef OZG_CUDA_DEVICE_H
-static const ozg_cuda_image fake_images[] = {{"emulated", "emulated"}, {NULL, NULL}};
+static const ozg_cuda_image fake_images[] = {{"choose", "choose"},
+                                             {"fixup", "fixup"},
+                                             {"gather", "gather"},
+                                             {"product_mma", "product_mma"},
+                                             {"product_sm90", "product_sm90"},
+                                             {"reconstruct", "reconstruct"},
+                                             {"reconstruct_any", "reconstruct_any"},
+                                             {"reconstruct_complex", "reconstruct_complex"},
+                                             {"repair", "repair"},
+                                             {"scale", "scale"},
+                                             {"split", "split"},
+                                             {NULL, NULL}};
 #endif
 #endif

@@ -2,30 +2,19 @@
  * prog_equal.c - compares products on a CUDA device with the CPU's, byte by byte, and their reports.
  *
  *     prog_equal [--driver LIBRARY [--capability N] [--order N] [--fresh N]] [--quick | --big] [--seed N]
- *                [--winograd] [--group NAME]... [--time N]
+ *                [--group NAME]...
  *
- * --quick: a part of it, for emulation. --big: sizes up to 2048, for a real device. --winograd: Winograd's
- * algorithm for every size. --time: instead, N x N x N with and without it, timed. The rest as in
+ * --quick: a part of it, for emulation. --big: sizes up to 2048, for a real device. The rest as in
  * device_program.h. A line for each group; exit status 1 if anything differs, 77 if there is no device.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "device_program.h"
 #include "equal_data.h"
-#include "plan.h"
 
 static ozg_context *cpu, *on_device, *on_host;
-static int quick, big, winograd, cases, differences;
+static int quick, big, cases, differences;
 static uint64_t seed = 1;
-
-static ozg_context *open_one(ozg_backend_kind backend, int device_pointers, size_t memory_limit)
-{
-    ozg_context *ctx = open_context(backend, device_pointers, memory_limit);
-
-    if (winograd && backend == OZG_BACKEND_CUDA)
-        ctx->winograd = OZG_WINOGRAD_ALWAYS;
-    return ctx;
-}
 
 /* ---- one product -------------------------------------------------------------------------------- */
 
@@ -197,7 +186,7 @@ static ozg_context *little_context(const product *g, int device_pointers, size_t
     limit = ozg_plan_workspace(plan) / part;
     ozg_plan_destroy(plan);
     for (;; limit += limit / 4) {
-        ozg_context *ctx = open_one(OZG_BACKEND_CUDA, device_pointers, limit);
+        ozg_context *ctx = open_context(OZG_BACKEND_CUDA, device_pointers, limit);
         const ozg_status status =
             ozg_plan_create(&plan, ctx, g->type, g->transa, g->transb, g->m, g->n, g->k, g->acc);
 
@@ -433,88 +422,7 @@ static void group_apart(void)
     check(make('d', 120, 3, 40, ozg_native(), FAR), 0);
 }
 
-static void group_memory(void)
-{
-    for (int t = 0; t < (quick ? 2 : 4); t++)
-        for (int q = 0; q < 5; q++) {
-            product g = make(types[t], 290, 150 + 120 * (q % 2), q % 3 ? 100 : 150, accuracy(types[t], q),
-                             q % 2 ? WIDE : UNIFORM);
-
-            if (quick && q > 0 && (q + t) % 2)
-                continue;
-            g.beta[0] = 0.5;
-            g.transa = q % 2 ? 'T' : 'N';
-            g.transb = q % 3 ? 'N' : 'T';
-            check(g, 2);
-        }
-}
-
-/* A context for matrices of the host with the least memory in which the product is possible. */
-static ozg_context *least_context(const product *g, int *streamed)
-{
-    ozg_context *ctx = open_one(OZG_BACKEND_CUDA, 0, 1);
-    size_t low = 0, high = (size_t)1 << 30; /* between them */
-
-    while (high - low > 1024) {
-        ozg_plan *plan = NULL;
-
-        ctx->memory_limit = (low + high) / 2;
-        if (ozg_plan_create(&plan, ctx, g->type, g->transa, g->transb, g->m, g->n, g->k, g->acc)) {
-            low = ctx->memory_limit;
-        } else {
-            high = ctx->memory_limit;
-            *streamed = plan->streamed;
-        }
-        ozg_plan_destroy(plan);
-    }
-    ctx->memory_limit = high;
-    return ctx;
-}
-
-/* Matrices of the host that do not fit the workspace: with a report, without, and its prediction. */
-static void check_streamed(product g)
-{
-    ozg_report report;
-    ozg_context *ctx;
-    int streamed = 0;
-    void *c;
-
-    product_make(&g, seed * 1000003 + (uint64_t)cases);
-    c = copy_c(&g);
-    must(call(cpu, &g, g.a, g.b, c, &report), "the CPU's product");
-    ctx = least_context(&g, &streamed);
-    compare(ctx, &g, c, &report, "streamed");
-    compare(ctx, &g, c, NULL, "streamed, no report");
-    if (!streamed && differ(&g, "streamed"))
-        printf("        it was not streamed\n");
-    ozg_destroy(ctx);
-    free(c);
-    product_free(&g);
-}
-
-static void group_streamed(void)
-{
-    static const char trans[] = "NTC";
-
-    if (stand_in_device)
-        stand_in_device->far_pointers = 1;
-    for (int t = 0; t < 4; t++)
-        for (int q = 0; q < 12; q++) {
-            const enum family f = q % 4 == 3 ? SPECIAL : q % 4 == 2 ? WIDE : UNIFORM;
-            product g = make(types[t], quick ? 300 : 700, quick ? 300 : 650, quick ? 40 : 300 + q,
-                             accuracy(types[t], q % 6), q % 6 == 0 ? UNIFORM : f);
-
-            if (quick && (q + t) % 4)
-                continue;
-            g.transa = trans[(q + t) % 3];
-            g.transb = trans[(q / 3 + t) % 3];
-            g.beta[0] = q % 2 ? -0.5 : 0;
-            g.pad = q % 3;
-            check_streamed(g);
-        }
-    if (stand_in_device)
-        stand_in_device->far_pointers = 0;
-}
+#include "equal_memory.h" /* group_memory(), group_streamed(), by the functions above */
 
 static void group_long(void)
 {
@@ -550,36 +458,27 @@ static void group_big(void)
 }
 
 #include "equal_objects.h"
-#include "equal_winograd.h"
+
+#include "equal_kernels.h" /* by the functions of both */
 
 static const struct {
     const char *name;
     void (*run)(void);
-} groups[] = {{"types", group_types},
-              {"transposes", group_transposes},
-              {"moduli", group_moduli},
-              {"shapes", group_shapes},
-              {"complex", group_complex},
-              {"whole", group_whole},
-              {"scalars", group_scalars},
-              {"families", group_families},
-              {"apart", group_apart},
-              {"memory", group_memory},
-              {"streamed", group_streamed},
-              {"long", group_long},
-              {"batches", group_batches},
-              {"prepared", group_prepared},
-              {"monitor", group_monitor},
-              {"winograd", group_winograd},
+} groups[] = {{"kernels", group_kernels}, /* first: it looks at what was launched */
+              {"types", group_types},     {"transposes", group_transposes}, {"moduli", group_moduli},
+              {"shapes", group_shapes},   {"complex", group_complex},       {"whole", group_whole},
+              {"scalars", group_scalars}, {"families", group_families},     {"apart", group_apart},
+              {"memory", group_memory},   {"streamed", group_streamed},     {"long", group_long},
+              {"batches", group_batches}, {"prepared", group_prepared},     {"monitor", group_monitor},
               {"big", group_big}};
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
 static void open_all(void)
 {
-    cpu = open_one(OZG_BACKEND_CPU, 0, 0);
-    on_device = open_one(OZG_BACKEND_CUDA, 1, 0);
-    on_host = open_one(OZG_BACKEND_CUDA, 0, 0);
+    cpu = open_context(OZG_BACKEND_CPU, 0, 0);
+    on_device = open_context(OZG_BACKEND_CUDA, 1, 0);
+    on_host = open_context(OZG_BACKEND_CUDA, 0, 0);
     api = on_device->cuda->api;
     if (ozg_cuda_enter(on_device)) {
         printf("%s\n", ozg_last_error(on_device));
@@ -621,21 +520,17 @@ static void run_groups(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *given = option_of(argc, argv, "--seed"), *timed = option_of(argc, argv, "--time");
+    const char *given = option_of(argc, argv, "--seed");
 
     for (int q = 1; q < argc; q++) {
         quick |= strcmp(argv[q], "--quick") == 0;
         big |= strcmp(argv[q], "--big") == 0;
-        winograd |= strcmp(argv[q], "--winograd") == 0;
     }
     if (given)
         seed = strtoull(given, NULL, 0);
     use_driver(argc, argv, 1);
     open_all();
-    if (timed)
-        time_winograd(atoll(timed));
-    else
-        run_groups(argc, argv);
+    run_groups(argc, argv);
     printf("%s: %d products, %d differ\n", on_device->kernel_name, cases, differences);
     ozg_cuda_leave(on_device, OZG_OK);
     ozg_destroy(on_host);

@@ -64,6 +64,7 @@ expect 1 "exit status 99"
 for tool in memcheck racecheck synccheck initcheck; do
     grep -q -- "--tool $tool --error-exitcode 99" "$work/tools" || exit 1
 done
+grep -q -- "--tool racecheck .*/prog_equal --group kernels$" "$work/tools" || exit 1
 for name in golden equal devices; do
     stand_in "$work/build/tests/cuda/prog_$name" 77 "there is no device"
 done

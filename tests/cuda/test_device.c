@@ -106,13 +106,60 @@ static void no_kernels(void **state)
 
 static void kernels_for_others(void **state)
 {
+    static const ozg_cuda_image one[] = {{"split", "split"}, {NULL, NULL}};
     const ozg_config cfg = cuda_config();
 
     (void)state;
+    ozg_cuda_images = one;
     fake_fail("cuModuleLoadData", 1, CUDA_ERROR_NO_BINARY_FOR_GPU);
     refuse(&cfg, OZG_E_NODEVICE, "capability 8.0");
     assert_int_equal(fake_count().contexts, 0);
+    ozg_cuda_images = fake_images;
     ozg_destroy(open_context(0)); /* it was only that time */
+    check_outside();
+}
+
+/* One image has no code for the device: what needs it says so. */
+static void one_image_for_others(const char *image)
+{
+    int number = 0;
+
+    while (strcmp(fake_images[number].name, image) != 0)
+        number++;
+    fake_fail("cuModuleLoadData", number + 1, CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
+static void no_wgmma(void **state)
+{
+    ozg_config cfg = cuda_config();
+    ozg_context *ctx;
+
+    (void)state;
+    fake.major = 9;
+    fake.shared_most = 232448;
+    one_image_for_others("product_sm90");
+    ctx = open_context(0);
+    assert_string_equal(ctx->cuda->kernel, "cuda-mma");
+    cfg.kernel = "cuda-wgmma";
+    refuse(&cfg, OZG_E_UNSUPPORTED, "cuda-wgmma");
+    ozg_destroy(ctx);
+    check_outside();
+}
+
+static void no_split(void **state)
+{
+    const double a[4] = {1, 2, 3, 4};
+    double c[4];
+    ozg_context *ctx;
+
+    (void)state;
+    one_image_for_others("split");
+    ctx = open_context(0);
+    expect_error(ctx, ozg_dgemm(ctx, 'N', 'N', 2, 2, 2, 1, a, 2, a, 2, 0, c, 2, ozg_moduli(9), NULL),
+                 OZG_E_NODEVICE, 0);
+    assert_non_null(
+        strstr(ozg_last_error(ctx), "lacks the CUDA kernel ozg_cuda_split for compute capability 8.0"));
+    ozg_destroy(ctx);
     check_outside();
 }
 
@@ -132,7 +179,8 @@ static void opens(void **state)
     cfg.kernel = "cuda-mma";
     assert_int_equal(ozg_create(&other, &cfg), OZG_OK);
     assert_int_equal(ozg_memory_limit(other), 12345);
-    assert_int_equal(fake_calls("cuModuleLoadData"), 1); /* of the process */
+    assert_int_equal(fake_calls("cuModuleLoadData"),
+                     sizeof fake_images / sizeof *fake_images - 1); /* of the process */
     ozg_destroy(other);
     assert_int_equal(fake_count().allocations, before.allocations);
     assert_int_equal(fake_count().events, before.events);
@@ -323,6 +371,8 @@ static const struct CMUnitTest tests[] = {TEST(no_driver),
                                           TEST(old_device),
                                           TEST(no_kernels),
                                           TEST(kernels_for_others),
+                                          TEST(no_wgmma),
+                                          TEST(no_split),
                                           TEST(opens),
                                           TEST(best),
                                           TEST(open_fails_memory),

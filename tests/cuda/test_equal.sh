@@ -11,5 +11,5 @@ if [ ! -e "$driver" ]; then
 fi
 for capability in 80 90; do
     "$program" --driver "$driver" --capability $capability --quick \
-        --group types --group scalars --group transposes --group complex --group winograd || exit 1
+        --group kernels --group types --group scalars --group transposes --group complex || exit 1
 done

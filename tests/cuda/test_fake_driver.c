@@ -51,7 +51,7 @@ static int begin(void **state)
     (void)state;
     fake_reset();
     if (cu->primary_retain(&context, 0) || cu->context_push(context) || cu->allocate(&in, BYTES) ||
-        cu->allocate(&out, BYTES) || cu->allocate(&counter, 4) || cu->module_load(&module, "image"))
+        cu->allocate(&out, BYTES) || cu->allocate(&counter, 4) || cu->module_load(&module, "emulate_kernels"))
         return -1;
     return cu->upload(in, words, BYTES, NULL);
 }
@@ -129,6 +129,7 @@ static void test_refuses(void **state)
 
     (void)state;
     assert_int_equal(cu->module_function(&f, module, "emulate_nothing"), CUDA_ERROR_NOT_FOUND);
+    assert_int_equal(cu->module_function(&f, module, "ozg_cuda_split"), CUDA_ERROR_NOT_FOUND); /* of another image */
     assert_int_equal(cu->upload(in + 1, words, BYTES, NULL), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(cu->download(words, in - 1, 4, NULL), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(sums(host(out), 1, 49153), CUDA_ERROR_INVALID_VALUE);
@@ -138,7 +139,7 @@ static void test_refuses(void **state)
     assert_int_equal(cu->context_push(popped), CUDA_SUCCESS);
     assert_int_equal(sums(here, 1, 1024), CUDA_ERROR_ILLEGAL_ADDRESS);
     assert_int_equal(cu->stream_synchronize(NULL), CUDA_ERROR_ILLEGAL_ADDRESS); /* stays */
-    assert_int_equal(fake_count().complaints, before + 6);
+    assert_int_equal(fake_count().complaints, before + 8);
 }
 
 static void test_limits(void **state)

@@ -286,11 +286,11 @@ typedef struct ozg_cuda_factors_args {
 } ozg_cuda_factors_args;
 
 /*
- * ozg_cuda_reconstruct_small (at most 2 words of c^) and _large (more) - C of the tile, but not where a row
- * or column is special; entries whose test fails go to list, place in the tile i + j rows (rows of the
- * tile), and keep their C. The one whose number of words is not that of the part returns at once. Both names
- * go on by the type of C and of its scalars, _d, _s, _z, _c or _any: ozg_cuda_reconstruct_name(). "rows of
- * the tile": those that the part has.
+ * ozg_cuda_reconstruct_..., ..._small_... (at most 2 words of c^), ..._large_... (more) - C of the tile, but not
+ * where a row or column is special; entries whose test fails go to list, place in the tile i + j rows (rows of
+ * the tile), and keep their C. One whose number of words is not that of the part returns at once. The names
+ * go on by the type of C and of its scalars, d, s, z, c or any: ozg_cuda_reconstruct_name(). "rows of the
+ * tile": those that the part has.
  */
 #define OZG_CUDA_RECONSTRUCT_THREADS 128
 typedef struct ozg_cuda_reconstruct_args {
@@ -313,8 +313,9 @@ typedef struct ozg_cuda_reconstruct_args {
 /*
  * ozg_cuda_product_... - out (+)= A B of all planes of a tile over tile.count elements: product plane q from
  * planes q of both; residues reduced, floors (and ceilings) exact. ceilings = 1: the planes hold ceilings
- * and so do the sums (floors of out): |A||B|; complex: out 0 = Re Re + Im Im, 1 = Re Im + Im Re.
- * Persistent: one-dimensional grid, any number of blocks is right.
+ * and so do the sums (floors of out): |A||B|; complex: out 0 = Re Re + Im Im, 1 = Re Im + Im Re. factors: what
+ * ozg_cuda_factors does is done here, where these ask for it and the launch is not for a batch: without a launch
+ * of its own. Persistent: one-dimensional grid, any number of blocks is right.
  */
 #ifdef __cplusplus
 #define OZG_CUDA_ALIGN64 alignas(64)
@@ -335,6 +336,7 @@ typedef struct ozg_cuda_product_args {
     ozg_cuda_residues out;
     const struct ozg_cuda_table *tables;
     int32_t ceilings;
+    ozg_cuda_factors_args factors;
 } ozg_cuda_product_args;
 
 /* ---- repair.cu, fixup.cu ------------------------------------------------------------------------ */

@@ -147,6 +147,9 @@ OZG_DEVICE void ozg_cuda_mma_product(const ozg_cuda_product_args &a, int batch)
     const ozg_cuda_product_work w =
         ozg_cuda_product_work_of(a, batch, OZG_CUDA_MMA_ROWS, OZG_CUDA_MMA_COLUMNS);
 
+    if (!batch)
+        ozg_cuda_make_factors(a.factors, (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                              (int64_t)gridDim.x * blockDim.x);
     for (int number = (int)blockIdx.x; number < w.total; number += (int)gridDim.x) {
         const ozg_cuda_mma_tile tile = ozg_cuda_mma_tile_of(a, w, number);
         int sums[2][8][4] = {};

@@ -11,24 +11,15 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cuda/factors.cuh"
 #include "cuda/reconstruct_dots.cuh"
 #include "cuda/reconstruct_quads.cuh"
-
-/* beta = 0 and real */
-template <int SINGLE> OZG_DEVICE void reconstruct_small(const ozg_cuda_reconstruct_args &a)
-{
-    __shared__ uint4 memory[sizeof(quads_memory<1, 8>) / sizeof(uint4) + 1];
-    const ozg_cuda_table *table = table_of(a, 0);
-
-    if (table)
-        reconstruct_quads<SINGLE, 1, 8>(a, table, memory);
-}
 
 /* Real, C joins c^. */
 template <int SINGLE> OZG_DEVICE void reconstruct_small_joined(const ozg_cuda_reconstruct_args &a)
 {
     __shared__ uint4 memory[sizeof(shared_memory<0, 8, 4, 4>) / sizeof(uint4)];
-    const ozg_cuda_table *table = table_of(a, 0);
+    const ozg_cuda_table *table = table_of(a, 0, SMALL_WORDS);
 
     if (!table)
         return;
@@ -39,14 +30,16 @@ template <int SINGLE> OZG_DEVICE void reconstruct_small_joined(const ozg_cuda_re
 }
 
 /* beta = 0 and real */
-template <int SINGLE> OZG_DEVICE void reconstruct_large(const ozg_cuda_reconstruct_args &a)
+template <int SINGLE> OZG_DEVICE void reconstruct_real(const ozg_cuda_reconstruct_args &a)
 {
     __shared__ uint4 memory[sizeof(shared_memory<0, 24, 13, 2>) / sizeof(uint4)];
-    const ozg_cuda_table *table = table_of(a, 1);
+    const ozg_cuda_table *table = table_of(a, 0, ANY_WORDS);
 
     if (!table)
         return;
-    if (table->weights.nlimb <= 10)
+    if (table->nword <= SMALL_WORDS)
+        reconstruct_quads<SINGLE, 1, 8>(a, table, memory);
+    else if (table->weights.nlimb <= 10)
         reconstruct_quads<SINGLE, 2, 10>(a, table, memory);
     else if (table->weights.nlimb == 12)
         reconstruct_quads<SINGLE, 2, OZG_CUDA_QUAD_DIGITS>(a, table, memory);
@@ -59,7 +52,7 @@ template <int SINGLE> OZG_DEVICE void reconstruct_large(const ozg_cuda_reconstru
 template <int SINGLE> OZG_DEVICE void reconstruct_large_joined(const ozg_cuda_reconstruct_args &a)
 {
     __shared__ uint4 memory[sizeof(shared_memory<0, 24, 13, 2>) / sizeof(uint4)];
-    const ozg_cuda_table *table = table_of(a, 1);
+    const ozg_cuda_table *table = table_of(a, SMALL_WORDS + 1, ANY_WORDS);
 
     if (!table)
         return;
@@ -71,9 +64,14 @@ template <int SINGLE> OZG_DEVICE void reconstruct_large_joined(const ozg_cuda_re
         reconstruct<SINGLE, 0, 24, 13, 2>(a, table, memory);
 }
 
-OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_SMALL)
+OZG_KERNEL_BATCH(ozg_cuda_reconstruct_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
 {
-    reconstruct_small<0>(a);
+    reconstruct_real<0>(a);
+}
+
+OZG_KERNEL(ozg_cuda_reconstruct_s, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
+{
+    reconstruct_real<1>(a);
 }
 
 OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_d_joined, ozg_cuda_reconstruct_args, THREADS,
@@ -82,31 +80,16 @@ OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_d_joined, ozg_cuda_reconstruct_args,
     reconstruct_small_joined<0>(a);
 }
 
-OZG_KERNEL(ozg_cuda_reconstruct_small_s, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_SMALL)
-{
-    reconstruct_small<1>(a);
-}
-
 OZG_KERNEL(ozg_cuda_reconstruct_small_s_joined, ozg_cuda_reconstruct_args, THREADS,
            OZG_CUDA_RECONSTRUCT_JOINED)
 {
     reconstruct_small_joined<1>(a);
 }
 
-OZG_KERNEL_BATCH(ozg_cuda_reconstruct_large_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
-{
-    reconstruct_large<0>(a);
-}
-
 OZG_KERNEL_BATCH(ozg_cuda_reconstruct_large_d_joined, ozg_cuda_reconstruct_args, THREADS,
                  OZG_CUDA_RECONSTRUCT_LARGE)
 {
     reconstruct_large_joined<0>(a);
-}
-
-OZG_KERNEL(ozg_cuda_reconstruct_large_s, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
-{
-    reconstruct_large<1>(a);
 }
 
 OZG_KERNEL(ozg_cuda_reconstruct_large_s_joined, ozg_cuda_reconstruct_args, THREADS,
@@ -117,44 +100,11 @@ OZG_KERNEL(ozg_cuda_reconstruct_large_s_joined, ozg_cuda_reconstruct_args, THREA
 
 /* ---- factors ------------------------------------------------------------------------------------ */
 
-/* Line `place` of the part's tile. Returns whether some bit of it was rounded away. */
-OZG_DEVICE int factors_of_line(const ozg_cuda_lines &l, int64_t i, int unit)
+OZG_KERNEL_BATCH(ozg_cuda_factors, ozg_cuda_factors_args, 256, 4)
 {
-    const ozg_norms norms = {l.rsum[i], l.rsquares[i], l.rtop[i]};
-    uint32_t r1, r2, most;
-
-    ozg_norms_factors(&norms, 16, unit, &r1, &r2, &most);
-    l.r1[i] = r1;
-    l.r2[i] = r2;
-    l.rmax[i] = most;
-    l.rsum[i] = 0;
-    l.rsquares[i] = 0;
-    l.rtop[i] = 0;
-    return most != 0 && l.e[i] != OZG_E_NONE;
-}
-
-OZG_KERNEL_BATCH(ozg_cuda_factors, ozg_cuda_factors_args, 256, 1)
-{
-    const int64_t blocks_a = (a.tile.rows + 255) / 256;
-    const int of_a = blockIdx.x < blocks_a;
-    const int64_t at = (int64_t)(of_a ? blockIdx.x : blockIdx.x - blocks_a) * 256 + threadIdx.x;
-    const ozg_part *part = &a.state->part[a.tile.part];
-    const int64_t i0 = of_a ? a.tile.i0 : a.tile.j0, most = of_a ? a.tile.rows : a.tile.columns;
-    const int64_t place = (of_a ? part->i0 : part->j0) + i0 + at, all = of_a ? part->rows : part->columns;
-    int inexact = 0;
-
     if (a.tile.part >= a.state->parts) {
         ozg_launch_next();
         return;
     }
-    if (!(of_a ? a.rows : a.columns))
-        return;
-    if (at < most && i0 + at < all) {
-        const ozg_cuda_lines &l = of_a ? a.a : a.b;
-
-        inexact =
-            factors_of_line(l, a.state->parts > 1 ? l.index[place] : place, ozg_bound_unit(a.request.length));
-    }
-    if (__any_sync(ALL, inexact) && threadIdx.x % 32 == 0)
-        a.state->inexact = 1;
+    ozg_cuda_make_factors(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x, (int64_t)gridDim.x * blockDim.x);
 }

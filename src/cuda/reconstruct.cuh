@@ -62,14 +62,16 @@ OZG_DEVICE int64_t stored(const tile &t, const ozg_cuda_lines &l, int64_t place)
     return t.several ? l.index[place] : place;
 }
 
-/* The table of the part, or NULL where nothing is to be done. */
-OZG_DEVICE const ozg_cuda_table *table_of(const ozg_cuda_reconstruct_args &a, int large)
+enum { SMALL_WORDS = 2, ANY_WORDS = INT32_MAX };
+
+/* The table of the part, or NULL where nothing is to be done: its c^ has from `least` to `most` words. */
+OZG_DEVICE const ozg_cuda_table *table_of(const ozg_cuda_reconstruct_args &a, int least, int most)
 {
     const ozg_cuda_table *table;
 
     if (a.tile.part < a.state->parts) {
         table = &a.tables[a.state->nmod[a.tile.part]];
-        if ((table->nword > 2) == large)
+        if (table->nword >= least && table->nword <= most)
             return table;
     }
     ozg_launch_next();

@@ -214,7 +214,7 @@ OZG_DEVICE void reconstruct_any(const ozg_cuda_reconstruct_args &a, const ozg_cu
 OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_any, ozg_cuda_reconstruct_args, THREADS,
                  OZG_CUDA_RECONSTRUCT_LARGE)
 {
-    const ozg_cuda_table *table = table_of(a, 0);
+    const ozg_cuda_table *table = table_of(a, 0, SMALL_WORDS);
 
     if (table)
         reconstruct_any<2>(a, table);
@@ -223,7 +223,7 @@ OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_any, ozg_cuda_reconstruct_args, THRE
 OZG_KERNEL_BATCH(ozg_cuda_reconstruct_large_any, ozg_cuda_reconstruct_args, THREADS,
                  OZG_CUDA_RECONSTRUCT_LARGE)
 {
-    const ozg_cuda_table *table = table_of(a, 1);
+    const ozg_cuda_table *table = table_of(a, SMALL_WORDS + 1, ANY_WORDS);
 
     if (table)
         reconstruct_any<OZG_CRT_WORDS>(a, table);

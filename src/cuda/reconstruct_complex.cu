@@ -9,7 +9,7 @@
 template <int SINGLE> OZG_DEVICE void reconstruct_small_complex(const ozg_cuda_reconstruct_args &a)
 {
     __shared__ uint4 memory[sizeof(shared_memory<1, 8, OZG_CUDA_COMPLEX_GROUPS(8), 2>) / sizeof(uint4)];
-    const ozg_cuda_table *table = table_of(a, 0);
+    const ozg_cuda_table *table = table_of(a, 0, SMALL_WORDS);
 
     if (!table)
         return;
@@ -26,7 +26,7 @@ template <int SINGLE> OZG_DEVICE void reconstruct_small_complex(const ozg_cuda_r
 template <int SINGLE> OZG_DEVICE void reconstruct_large_complex(const ozg_cuda_reconstruct_args &a)
 {
     __shared__ uint4 memory[sizeof(shared_memory<1, 12, OZG_CUDA_COMPLEX_GROUPS(12), 2>) / sizeof(uint4)];
-    const ozg_cuda_table *table = table_of(a, 1);
+    const ozg_cuda_table *table = table_of(a, SMALL_WORDS + 1, ANY_WORDS);
 
     if (!table)
         return;

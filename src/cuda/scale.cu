@@ -68,7 +68,8 @@ typedef struct scale_norms {
 /* How the numbers of a line are taken: rare: any; plain: where subnormal ones do not matter; any by floating point. */
 enum { SCALE_RARE, SCALE_PLAIN, SCALE_FP64 };
 
-#define SCALE_TINY (-1000) /* below this exponent doubles may be subnormal, or the power of two that is wanted none */
+#define SCALE_TINY                                                                                           \
+    (-1000) /* below this exponent doubles may be subnormal, or the power of two that is wanted none */
 
 /* e of the largest magnitude. */
 OZG_DEVICE int32_t exponent_of(uint64_t most)
@@ -78,7 +79,7 @@ OZG_DEVICE int32_t exponent_of(uint64_t most)
 
 OZG_DEVICE int how_of(int32_t e, int single, int fp64)
 {
-    return !single && ozg_fast_fp64(fp64) ? SCALE_FP64
+    return !single && ozg_fast_fp64(fp64)     ? SCALE_FP64
            : e < (single ? -125 : SCALE_TINY) ? SCALE_RARE
                                               : SCALE_PLAIN;
 }
@@ -405,7 +406,8 @@ OZG_DEVICE void collect(const ozg_cuda_scale_args &a, scale_shared *shared)
         const int q = i >= shape_a.blocks;
         const ozg_cuda_lines &l = q ? a.b : a.a;
         const ozg_cuda_scale_shape s = q ? shape_b : shape_a;
-        const uint32_t block = (uint32_t)(q ? i - shape_a.blocks : i), item = block * WARPS + threadIdx.x / 32;
+        const uint32_t block = (uint32_t)(q ? i - shape_a.blocks : i),
+                       item = block * WARPS + threadIdx.x / 32;
 
         if (!s.along && s.wide)
             item_across<parts, N, B>(l, s, block, call, a.chunks[q], shared);

@@ -19,9 +19,10 @@
 
 typedef struct ozg_cuda_scale_shape {
     int32_t along, wide; /* wide: vectors */
-    uint32_t groups;     /* lines that an item takes side by side; along: lines. They have more than 100 bytes each */
-    uint32_t chunks;     /* of a line */
-    int64_t blocks;      /* items of blocks */
+    uint32_t
+        groups; /* lines that an item takes side by side; along: lines. They have more than 100 bytes each */
+    uint32_t chunks; /* of a line */
+    int64_t blocks;  /* items of blocks */
 } ozg_cuda_scale_shape;
 
 /* log2 of the bytes of an element: 4, 8 or 16. */

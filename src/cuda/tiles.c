@@ -64,23 +64,36 @@ static void split(const walk *w)
     ozg_cuda_job_mark(job, OZG_CUDA_SPLIT);
 }
 
-/* The factors of lines that were measured, once all their elements were. */
+/* The factors of lines that were measured. */
+static int wants_factors(const walk *w)
+{
+    return w->job->request.measured && !w->ceilings && (w->new_a || w->new_b);
+}
+
+static void set_factors(const walk *w, ozg_cuda_factors_args *args)
+{
+    const ozg_cuda_job *job = w->job;
+
+    memset(args, 0, sizeof *args);
+    args->state = job->state;
+    args->request = job->request;
+    args->tile = w->tile;
+    args->a = job->a;
+    args->b = job->b;
+    args->rows = w->new_a;
+    args->columns = w->new_b;
+}
+
+/* The kernel for factors, where no product makes them: once all elements of the lines were measured. */
 static void factors(const walk *w)
 {
     ozg_cuda_job *job = w->job;
     const ozg_cuda_tile *t = &w->tile;
     ozg_cuda_factors_args args;
 
-    if (!job->request.measured || w->ceilings || !(w->new_a || w->new_b))
+    if (!wants_factors(w))
         return;
-    memset(&args, 0, sizeof args);
-    args.state = job->state;
-    args.request = job->request;
-    args.tile = *t;
-    args.a = job->a;
-    args.b = job->b;
-    args.rows = w->new_a;
-    args.columns = w->new_b;
+    set_factors(w, &args);
     ozg_cuda_job_launch(job, OZG_CUDA_KERNEL(job, "ozg_cuda_factors"),
                         (int)(ozg_cuda_tiles(t->rows, 256) + ozg_cuda_tiles(t->columns, 256)), 256, 0, &args);
     ozg_cuda_job_mark(job, OZG_CUDA_SPLIT);
@@ -131,6 +144,8 @@ static void product(const walk *w)
     args.out = job->sums;
     args.tables = tables_of(job);
     args.ceilings = w->ceilings;
+    if (!job->products && wants_factors(w) && t->p0 + t->count == job->plan.shape.k)
+        set_factors(w, &args.factors);
     enter_operand(w, 0, t->i0, &args.a, &args.map_a);
     enter_operand(w, 1, t->j0, &args.b, &args.map_b);
     blocks = ozg_cuda_product_blocks(cuda->wgmma, t->rows, t->columns, sums(job, t->part, w->ceilings),
@@ -156,7 +171,8 @@ static void reconstruct(const walk *w)
 {
     ozg_cuda_job *job = w->job;
     const ozg_cuda_tile *t = &w->tile;
-    const int n = words(job, t->part), multiprocessors = ozg_cuda_job_share(job);
+    const int n = words(job, t->part), multiprocessors = ozg_cuda_job_share(job),
+              kernels = ozg_cuda_reconstruct_kernels(&job->scalars);
     ozg_cuda_reconstruct_args args;
 
     memset(&args, 0, sizeof args);
@@ -174,8 +190,8 @@ static void reconstruct(const walk *w)
     args.factor = ozg_native_factor(job->request.k);
     args.fp64 = ozg_cuda_fast_fp64(job->ctx);
     job->touched |= !job->status;
-    for (int large = 0; large < 2; large++)
-        if (n == 0 || large == (n > 2)) /* the other one returns at once */
+    for (int large = 0; large < kernels; large++)
+        if (kernels == 1 || n == 0 || large == (n > 2)) /* the other one returns at once */
             ozg_cuda_job_launch(
                 job,
                 job->products ? ozg_cuda_reconstruct_batch_name(&job->scalars, large)
@@ -290,7 +306,8 @@ static void finish_tile(walk *w)
     if (v && v->before)
         v->before(v->arg, &w->tile);
     multiply(w);
-    factors(w);
+    if (w->job->products)
+        factors(w);
     reconstruct(w);
     if (v && v->after)
         v->after(v->arg, &w->tile);

@@ -245,7 +245,7 @@ static ozg_residues residues_of(const ozg_plan *plan, unsigned char *work)
     ozg_residues r;
 
     r.base = work + plan->residues;
-    r.ld = (plan->mt + OZG_STRIP - 1) / OZG_STRIP * OZG_STRIP;
+    r.ld = ozg_round_up64(plan->mt, OZG_STRIP);
     r.numbers = (size_t)(r.ld * plan->nt);
     r.plane = r.numbers * (size_t)plan->rns->word;
     r.ceilings = (uint64_t *)(void *)(work + plan->ceilings);

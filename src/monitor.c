@@ -421,17 +421,12 @@ static ozg_status check_block(monitor *w)
 
 /* ---- blocks ------------------------------------------------------------------------------------- */
 
-static int64_t least_of(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
 /* Lines of doubles that are copied at once. */
 static int64_t lines_at_once(const monitor *w, int64_t most)
 {
     const int64_t fit = w->k ? BYTES_A_SIDE / (8 * w->parts * w->k) : most;
 
-    return fit < LINES_LEAST ? LINES_LEAST : least_of(fit, most);
+    return fit < LINES_LEAST ? LINES_LEAST : ozg_min64(fit, most);
 }
 
 /* Every chosen line with the other lines from number `from` on of the other side, index[from..count). */
@@ -445,9 +440,9 @@ static ozg_status check_lines(monitor *w, const side *chosen, const side *others
     for (int64_t o = from; o < others->count && !status; o += others_step)
         for (int64_t q = 0; q < chosen->chosen && !status; q += chosen_step) {
             w->other = others->index + o;
-            w->others = least_of(others->count - o, others_step);
+            w->others = ozg_min64(others->count - o, others_step);
             w->chosen = chosen->index + q;
-            w->count = least_of(chosen->chosen - q, chosen_step);
+            w->count = ozg_min64(chosen->chosen - q, chosen_step);
             status = check_block(w);
         }
     return status;
@@ -458,8 +453,8 @@ static void *allocate(monitor *w)
 {
     const int64_t longest = w->rows.count > w->columns.count ? w->rows.count : w->columns.count;
     const int64_t most = w->rows.chosen > w->columns.chosen ? w->rows.chosen : w->columns.chosen;
-    const size_t y = (size_t)least_of(lines_at_once(w, OTHERS_MOST), longest),
-                 x = (size_t)least_of(lines_at_once(w, CHOSEN_MOST), most), parts = (size_t)w->parts;
+    const size_t y = (size_t)ozg_min64(lines_at_once(w, OTHERS_MOST), longest),
+                 x = (size_t)ozg_min64(lines_at_once(w, CHOSEN_MOST), most), parts = (size_t)w->parts;
     const size_t line = (size_t)w->k * parts, entries = y * x * parts;
     const size_t numbers_of_lines = (size_t)w->rows.count + (size_t)w->columns.count;
     const size_t given = w->ctx->device_pointers ? (y + x) * line + 2 * entries : 0;
@@ -606,9 +601,9 @@ static ozg_status typed_monitor(ozg_context *ctx, ozg_shape *s, ozg_data *d, con
         return status;
     w.k = ozg_nothing_to_multiply(s, d) ? 0 : s->k;
     w.rows = (side){ozg_view_of(s->type, 'A', s->transa, d->a, d->lda, s->m, s->k), s->m,
-                    least_of(lines, s->m), NULL};
+                    ozg_min64(lines, s->m), NULL};
     w.columns = (side){ozg_view_of(s->type, 'B', s->transb, d->b, d->ldb, s->n, s->k), s->n,
-                       least_of(lines, s->n), NULL};
+                       ozg_min64(lines, s->n), NULL};
     w.result = result;
     result->rows = w.rows.chosen;
     result->columns = w.columns.chosen;

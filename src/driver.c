@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "choose.h"
@@ -67,8 +66,8 @@ ozg_view ozg_view_of(char type, char side, char trans, const void *x, int64_t ld
     return v;
 }
 
-static ozg_stage stage_of(const ozg_kernel *kernel, const ozg_rns *rns, const ozg_shape *s, int width,
-                          int threads)
+ozg_stage ozg_driver_stage(const ozg_kernel *kernel, const ozg_rns *rns, const ozg_shape *s, int width,
+                           int threads)
 {
     ozg_stage st;
 
@@ -245,7 +244,7 @@ static ozg_residues residues_of(const ozg_plan *plan, unsigned char *work)
     ozg_residues r;
 
     r.base = work + plan->residues;
-    r.ld = (plan->mt + OZG_STRIP - 1) / OZG_STRIP * OZG_STRIP;
+    r.ld = ozg_round_up64(plan->mt, OZG_STRIP);
     r.numbers = (size_t)(r.ld * plan->nt);
     r.plane = r.numbers * (size_t)plan->rns->word;
     r.ceilings = (uint64_t *)(void *)(work + plan->ceilings);
@@ -464,7 +463,7 @@ static pass whole_of(const ozg_plan *plan, const ozg_data *data, unsigned char *
     pass q;
 
     q.plan = *plan;
-    q.st = stage_of(plan->kernel, plan->rns, &plan->shape, plan->width, plan->threads);
+    q.st = ozg_driver_stage(plan->kernel, plan->rns, &plan->shape, plan->width, plan->threads);
     q.a = operand_of(plan, 'A', data, work);
     q.b = operand_of(plan, 'B', data, work);
     q.sums = (ozg_winograd){{NULL, 0, 0}, {NULL, 0, 0}};
@@ -559,48 +558,4 @@ ozg_status ozg_driver_predict(const ozg_plan *plan, const ozg_data *data, void *
     }
     report->seconds_scale = report->seconds_total = seconds() - start;
     return OZG_OK;
-}
-
-/* The number of moduli of an operand that is prepared for a partner of which nothing is known: as if that
- * were like itself. Errors: OZG_E_NOMEM. */
-static ozg_status choose_for_operand(ozg_operand *op, ozg_stage *st)
-{
-    void *memory;
-    ozg_choice choice;
-
-    if (op->acc.value) /* asked for */
-        return OZG_OK;
-    memory = malloc(ozg_choose_bytes(op->type, op->count, op->count, op->k));
-    if (!memory)
-        return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory to choose the number of moduli");
-    choice = ozg_choose(st, &op->lines, &op->lines, 0, 0, NULL, NULL, memory);
-    free(memory);
-    op->nmod = choice.nmod;
-    return OZG_OK;
-}
-
-ozg_status ozg_driver_measure(ozg_operand *op)
-{
-    const ozg_context *ctx = op->ctx;
-    const ozg_shape s = {op->type, 'N', 'N', op->count, op->count, op->k, op->acc};
-    ozg_stage st = stage_of(ctx->kernel, NULL, &s, op->width, ozg_parallel_threads(ctx->threads));
-
-    ozg_cpu_scale(&st, &op->lines);
-    ozg_cpu_norms(&st, &op->lines);
-    return ozg_by_data(op->acc) ? choose_for_operand(op, &st) : OZG_OK;
-}
-
-void ozg_driver_prepare(ozg_operand *op, const ozg_rns *rns)
-{
-    const ozg_context *ctx = op->ctx;
-    const ozg_layout *layout = op->side == 'A' ? &ctx->kernel->a : &ctx->kernel->b;
-    const ozg_shape s = {op->type, 'N', 'N', op->count, op->count, op->k, op->acc};
-    ozg_stage st = stage_of(ctx->kernel, rns, &s, op->width, ozg_parallel_threads(ctx->threads));
-
-    if (ozg_by_data(op->acc))
-        st.width = ozg_scaling_norm(&op->lines, op->nmod, st.length);
-    else
-        ozg_scaling_fixed(&op->lines, op->width);
-    ozg_cpu_residuals(&st, &op->lines);
-    ozg_cpu_split(&st, layout, &op->lines, 0, op->count, 0, op->k, &op->planes);
 }

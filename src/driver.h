@@ -1,5 +1,5 @@
 /*
- * driver.h - runs a plan on the CPU: the tile loop, the only caller of its stages (cpu/parts.h).
+ * driver.h - runs a plan on the CPU: the tile loop, the caller of its stages (cpu/parts.h) but for prepared operands.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -44,12 +44,9 @@ ozg_status ozg_driver_check_repairs(ozg_context *ctx, uint64_t repairs);
 /* ozg_driver_scale_c() - C := RN(beta C), for alpha = 0 or k = 0. */
 void ozg_driver_scale_c(const ozg_shape *shape, const ozg_data *data);
 
-/*
- * ozg_driver_measure() - exponents and norms of an operand whose lines are placed, and its number of moduli.
- * ozg_driver_prepare() - D, residuals and planes, once these are placed too.
- */
-ozg_status ozg_driver_measure(ozg_operand *operand);
-void ozg_driver_prepare(ozg_operand *operand, const ozg_rns *rns);
+/* ozg_driver_stage() - what the stages need to know of a shape, but for scalars and scratch memory. */
+ozg_stage ozg_driver_stage(const ozg_kernel *kernel, const ozg_rns *rns, const ozg_shape *shape, int width,
+                           int threads);
 
 /* The `prepare` and `release` of backend.h (cpu/operand.c). */
 ozg_status ozg_cpu_prepare(ozg_operand *operand, char trans, const void *x, int64_t ldx);

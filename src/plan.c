@@ -325,9 +325,9 @@ static size_t cut(ozg_plan *plan, size_t limit, int winograd)
     size_t bytes;
 
     plan->winograd = winograd;
-    plan->mt = plan->rows < M_TILE ? plan->rows : M_TILE;
+    plan->mt = ozg_min64(plan->rows, M_TILE);
     plan->nt = tile_columns(plan);
-    plan->kt = plan->shape.k < most ? plan->shape.k : most;
+    plan->kt = ozg_min64(plan->shape.k, most);
     do
         bytes = place(plan);
     while (bytes > limit && shrink(plan, bytes));

@@ -250,9 +250,9 @@ int ozg_report_exact(const ozg_lines *l)
     return inexact == 0;
 }
 
-static int64_t max64(int64_t a, int64_t b)
+static int larger(int x, int y)
 {
-    return a > b ? a : b;
+    return x > y ? x : y;
 }
 
 /* Of the whole size, floors among them. */
@@ -267,17 +267,18 @@ static int products_of(const ozg_plan *plan)
 void ozg_report_part(ozg_report *r, const ozg_plan *plan, int exact, double *products)
 {
     const ozg_shape *s = &plan->shape;
+    const int64_t chunks = (s->k - 1) / plan->kt + 1;
     const double share = (double)plan->rows / (double)s->m * ((double)plan->columns / (double)s->n);
 
     *products += products_of(plan) * share;
     r->emulated = 1;
     if (plan->kernel)
         r->kernel = plan->kernel->name;
-    r->moduli = (int)max64(r->moduli, plan->nmod);
-    r->width = (int)max64(r->width, plan->width);
+    r->moduli = larger(r->moduli, plan->nmod);
+    r->width = larger(r->width, plan->width);
     r->products = (int)ceil(*products - 0x1p-20); /* more than the roundings of the shares */
     r->tiles += ((plan->rows - 1) / plan->mt + 1) * ((plan->columns - 1) / plan->nt + 1);
-    r->k_chunks = max64(r->k_chunks, (s->k - 1) / plan->kt + 1);
+    r->k_chunks = chunks > r->k_chunks ? chunks : r->k_chunks;
     r->workspace_bytes = plan->workspace;
     r->exact &= exact;
 }
@@ -319,11 +320,6 @@ void ozg_report_product(ozg_report *r, const ozg_plan *plan, const ozg_data *dat
     fesetenv(FE_DFL_ENV);
     set_bound(r, plan, data, a, b, found);
     fesetenv(&caller);
-}
-
-static int larger(int x, int y)
-{
-    return x > y ? x : y;
 }
 
 void ozg_report_add(ozg_report *sum, const ozg_report *one, int first)

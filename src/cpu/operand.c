@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose.h"
+#include "cpu/parts.h"
 #include "driver.h"
+#include "parallel.h"
+#include "scaling.h"
 
 /* Flips the sign of the number at x, NaN included. */
 static void negate(void *x, int single)
@@ -67,10 +71,15 @@ static ozg_status allocate_lines(ozg_operand *op)
     return OZG_OK;
 }
 
+static const ozg_layout *layout_of(const ozg_operand *op)
+{
+    return op->side == 'A' ? &op->ctx->kernel->a : &op->ctx->kernel->b;
+}
+
 /* Memory for the planes, once the number of moduli is known. Errors: OZG_E_NOMEM. */
 static ozg_status allocate_planes(ozg_operand *op, const ozg_rns *rns)
 {
-    const ozg_layout *layout = op->side == 'A' ? &op->ctx->kernel->a : &op->ctx->kernel->b;
+    const ozg_layout *layout = layout_of(op);
     const size_t bytes =
         ozg_planes_bytes(layout, ozg_plan_planes(op->type, op->acc, rns->nmod), op->count, op->k);
 
@@ -79,6 +88,54 @@ static ozg_status allocate_planes(ozg_operand *op, const ozg_rns *rns)
         return no_memory(op, bytes);
     op->planes = ozg_planes_at(op->split, layout, op->count, op->k);
     return OZG_OK;
+}
+
+static ozg_stage stage_of(const ozg_operand *op, const ozg_rns *rns)
+{
+    const ozg_shape s = {op->type, 'N', 'N', op->count, op->count, op->k, op->acc};
+
+    return ozg_driver_stage(op->ctx->kernel, rns, &s, op->width, ozg_parallel_threads(op->ctx->threads));
+}
+
+/* The number of moduli of an operand that is prepared for a partner of which nothing is known: as if that
+ * were like itself. Errors: OZG_E_NOMEM. */
+static ozg_status choose_for_operand(ozg_operand *op, ozg_stage *st)
+{
+    void *memory;
+    ozg_choice choice;
+
+    if (op->acc.value) /* asked for */
+        return OZG_OK;
+    memory = malloc(ozg_choose_bytes(op->type, op->count, op->count, op->k));
+    if (!memory)
+        return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory to choose the number of moduli");
+    choice = ozg_choose(st, &op->lines, &op->lines, 0, 0, NULL, NULL, memory);
+    free(memory);
+    op->nmod = choice.nmod;
+    return OZG_OK;
+}
+
+/* Exponents and norms of an operand whose lines are placed, and its number of moduli. Errors: OZG_E_NOMEM. */
+static ozg_status measure(ozg_operand *op)
+{
+    ozg_stage st = stage_of(op, NULL);
+
+    ozg_cpu_scale(&st, &op->lines);
+    ozg_cpu_norms(&st, &op->lines);
+    return ozg_by_data(op->acc) ? choose_for_operand(op, &st) : OZG_OK;
+}
+
+/* D, residuals and planes, once these are placed too. */
+static void fill_planes(ozg_operand *op, const ozg_rns *rns)
+{
+    ozg_stage st = stage_of(op, rns);
+
+    if (ozg_by_data(op->acc))
+        st.width = ozg_scaling_norm(&op->lines, op->nmod, st.length);
+    else
+        ozg_scaling_fixed(&op->lines, op->width);
+    ozg_cpu_residuals(&st, &op->lines);
+    ozg_cpu_split(&st, layout_of(op), &op->lines, 0, op->count, 0, op->k, &op->planes);
 }
 
 ozg_status ozg_cpu_prepare(ozg_operand *op, char trans, const void *x, int64_t ldx)
@@ -90,14 +147,14 @@ ozg_status ozg_cpu_prepare(ozg_operand *op, char trans, const void *x, int64_t l
     if (status)
         return status;
     copy_elements(&source, op->count, op->k, (void *)op->lines.view.x);
-    status = ozg_driver_measure(op);
+    status = measure(op);
     if (status)
         return status;
     if (ozg_rns_get(&rns, op->ctx->kernel->a.word, op->nmod))
         return ozg_fail(op->ctx, OZG_E_NOMEM, "no memory for the tables of %d moduli", op->nmod);
     status = allocate_planes(op, rns);
     if (!status)
-        ozg_driver_prepare(op, rns);
+        fill_planes(op, rns);
     return status;
 }
 

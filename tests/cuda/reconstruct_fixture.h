@@ -14,6 +14,7 @@
 #include "cuda/reconstruct.h"
 #include "cuda/table.h"
 #include "emulate.h"
+#include "root.h"
 #include "../kernels/kernels.h"
 
 static ozg_cuda_table tables[OZG_CUDA_TABLES];
@@ -239,7 +240,6 @@ static inline void set_planes(struct fixture *f, int64_t at, mpz_t *z)
     for (int l = 0; l < n; l++) {
         const unsigned long m = f->system->m[l], re = mpz_fdiv_ui(z[0], m), im = mpz_fdiv_ui(z[1], m);
         const unsigned long other = (unsigned long)rng_below(&f->r, m); /* P1 */
-        unsigned long j = 1;
 
         if (!f->complex_) {
             f->planes[l * plane + at] = symmetric_byte(re, m);
@@ -248,8 +248,8 @@ static inline void set_planes(struct fixture *f, int64_t at, mpz_t *z)
             f->planes[(n + l) * plane + at] = symmetric_byte(other, m);
             f->planes[(2 * n + l) * plane + at] = symmetric_byte(im + re + 2 * other, m);
         } else {
-            while ((j * j + 1) % m != 0)
-                j++;
+            const unsigned long j = (unsigned long)root_of((int)m);
+
             f->planes[l * plane + at] = symmetric_byte(re + j * im, m);
             f->planes[(n + l) * plane + at] = symmetric_byte(re + (m - j) * im, m);
         }

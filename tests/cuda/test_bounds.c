@@ -78,20 +78,13 @@ static double term_of(const ozg_factors *r, const ozg_factors *x)
     return ldexp(one < two ? one : two, -r->w);
 }
 
-static void fill_trial(struct trial *t, struct rng *r)
+/* What follows from the lines and the request. */
+static void conclude(struct trial *t)
 {
     const ozg_factors *a = &t->line[0], *b = &t->line[1];
 
-    memset(t, 0, sizeof *t);
-    fill_line(t, 0, r);
-    fill_line(t, 1, r);
     lines_of(t, 0);
     lines_of(t, 1);
-    t->args.request.kind = OZG_BY_NATIVE;
-    t->args.request.single = (int)rng_below(r, 2);
-    t->args.request.complex_ = (int)rng_below(r, 2);
-    t->args.request.length = rng_below(r, 2) ? 1000 : 1 + rng_below(r, UINT32_MAX);
-    t->args.factor = (uint32_t)rng_between(r, 1, 1 << 17);
     t->args.out = &t->out;
     t->unit = ozg_bound_unit(t->args.request.length);
     t->most = a->w > b->w ? a->w : b->w;
@@ -100,6 +93,19 @@ static void fill_trial(struct trial *t, struct rng *r)
     t->screen = term_of(a, b) + term_of(b, a) + ldexp((double)a->r2, -a->w) * ldexp((double)b->r2, -b->w) +
                 ldexp(4, -a->w) + ldexp(4, -b->w);
     t->screen = ldexp(t->screen, 64);
+}
+
+static void fill_trial(struct trial *t, struct rng *r)
+{
+    memset(t, 0, sizeof *t);
+    fill_line(t, 0, r);
+    fill_line(t, 1, r);
+    t->args.request.kind = OZG_BY_NATIVE;
+    t->args.request.single = (int)rng_below(r, 2);
+    t->args.request.complex_ = (int)rng_below(r, 2);
+    t->args.request.length = rng_below(r, 2) ? 1000 : 1 + rng_below(r, UINT32_MAX);
+    t->args.factor = (uint32_t)rng_between(r, 1, 1 << 17);
+    conclude(t);
 }
 
 static void ask(struct trial *t)
@@ -288,9 +294,63 @@ static void test_doubt(void **state)
     assert_true(clear > 10000 && open > 10000 && far > 1000);
 }
 
+/*
+ * A row without rounded elements and a column of one sum, so that T is (r2 + 8) 2^-WIDTH and, with the factor by which
+ * it is enlarged in float, has the mantissa 2^23 + 2^zeros; it is that times 2^up units of the last of 64 bits of the
+ * number, which is as far from a change of the rounding as can be.
+ */
+static void fill_shifted(struct trial *t, int single, int zeros, int up)
+{
+    enum { WIDTH = 40 };
+    const float wanted = 0x1p23f + ldexpf(1, zeros);
+    uint32_t sum = (uint32_t)(wanted * 65536.0 / 65537);
+
+    while ((float)sum * (1 + 0x1p-16f) < wanted)
+        sum++;
+    assert_true((float)sum * (1 + 0x1p-16f) == wanted);
+    memset(t, 0, sizeof *t);
+    t->line[0] = (ozg_factors){UINT32_MAX, 1, 1, 0, 0, 0, WIDTH};
+    t->line[1] = (ozg_factors){1, 1, 1, sum - 8, sum - 8, 1 << 15, WIDTH};
+    t->e[0] = t->e[1] = WIDTH;
+    t->args.request.kind = OZG_BY_ROUNDED;
+    t->args.request.single = single;
+    t->args.request.length = 1000;
+    conclude(t);
+    assert_true(t->screen == ldexp(sum, 64 - WIDTH));
+    t->args.exp = WIDTH + 2 * t->unit - 32 + 63 - up + (wanted == 0x1p24f);
+    t->args.exponent = -t->args.exp;
+    t->args.top = UINT64_C(3) << 62;
+}
+
+/* A bound that leaves 64 bits, or of which they keep zeros alone, is not small. */
+static void test_shifted(void **state)
+{
+    int clear = 0, open = 0;
+
+    (void)state;
+    for (int single = 0; single < 2; single++)
+        for (int zeros = 0; zeros <= 23; zeros++)
+            for (int up = -30; up <= 100; up++) {
+                struct trial t;
+                mpq_t bound;
+
+                fill_shifted(&t, single, zeros, up);
+                ask(&t);
+                mpq_init(bound);
+                mpq_set_d(bound, ldexp((double)t.bound, t.most + 2 * t.unit - 32 - t.args.exp + 63));
+                if (!t.out.doubt)
+                    assert_true(agrees(&t, bound));
+                clear += !t.out.doubt;
+                open += t.out.doubt;
+                mpq_clear(bound);
+            }
+    assert_true(clear > 1000 && open > 1000);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_screen), cmocka_unit_test(test_doubt)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_screen), cmocka_unit_test(test_doubt),
+                                       cmocka_unit_test(test_shifted)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

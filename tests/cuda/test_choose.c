@@ -19,8 +19,8 @@
 #include "choose.h"
 #include "cpu/parts.h"
 #include "cpu/stages.h"
+#include "choose_launch.h"
 #include "cuda/kernels.h"
-#include "emulate.h"
 #include "parallel.h"
 #include "plan.h"
 #include "rng.h"
@@ -249,21 +249,6 @@ static void close_facts(operand *o)
 
 /* ---- the CPU: choose() of src/driver.c ------------------------------------------------------------ */
 
-static ozg_stage stage_of(const problem *p)
-{
-    ozg_stage st;
-
-    memset(&st, 0, sizeof st);
-    st.kernel = ozg_kernel_at(ozg_cpu_isa(), 0);
-    st.kind = p->kind;
-    st.length = ozg_dot_length(p->type, p->k);
-    st.k = p->k;
-    st.threads = 1;
-    st.scalars.single = ozg_type_single(p->type);
-    st.scalars.complex_ = ozg_type_complex(p->type);
-    return st;
-}
-
 /* The facts of all lines as the view has it now. */
 static void take_facts(operand *o, const ozg_lines *l, int nu)
 {
@@ -281,15 +266,6 @@ static void take_facts(operand *o, const ozg_lines *l, int nu)
         o->xmax[i] = l->xmax[i];
         o->special[i] = l->special[i];
     }
-}
-
-static void *aligned(size_t bytes)
-{
-    void *x = aligned_alloc(256, (bytes + 255) / 256 * 256);
-
-    assert_non_null(x);
-    memset(x, 0xcd, bytes);
-    return x;
 }
 
 static int order(const ozg_stage *st, ozg_lines *l[2], operand *o[2], const ozg_apart *apart, ozg_part *part)
@@ -332,7 +308,7 @@ static void cut(const ozg_stage *st, ozg_lines *l[2], outcome *out, void *memory
 
 static outcome run_cpu(const problem *p, operand *o[2])
 {
-    const ozg_stage st = stage_of(p);
+    const ozg_stage st = stage_of(ozg_kernel_at(ozg_cpu_isa(), 0), p->kind, p->type, p->k);
     const int nu = ozg_norm_bits(st.length), apart = p->kind == OZG_BY_NATIVE && !p->fixed;
     outcome out = {1, 0, {0, 0, 0}, {{0, p->m, 0, p->n}}, 0};
     void *memory = aligned(ozg_choose_bytes(p->type, p->m, p->n, p->k)), *place[2];
@@ -410,7 +386,7 @@ static void set_facts(const problem *p, operand *o)
 
 static outcome run_kernel(const problem *p, operand *o[2])
 {
-    const ozg_stage st = stage_of(p);
+    const ozg_stage st = stage_of(ozg_kernel_at(ozg_cpu_isa(), 0), p->kind, p->type, p->k);
     ozg_cuda_state state;
     ozg_cuda_choose_args args;
     outcome out = {0, 0, {0, 0, 0}, {{0, 0, 0, 0}}, 0};
@@ -422,25 +398,10 @@ static outcome run_kernel(const problem *p, operand *o[2])
     args.state = &state;
     args.a = cuda_lines(p, o[0]);
     args.b = cuda_lines(p, o[1]);
-    args.request.kind = p->kind;
-    args.request.single = st.scalars.single;
-    args.request.complex_ = st.scalars.complex_;
-    args.request.measured = 1;
-    args.request.m = p->m;
-    args.request.n = p->n;
-    args.request.k = p->k;
-    args.request.length = st.length;
     args.fixed = p->fixed;
     args.apart = p->kind == OZG_BY_NATIVE && !p->fixed;
     args.shifts = 1;
-    args.rate = st.kernel->rate;
-    ozg_cuda_choose_limits(&args.limits, st.length);
-    args.bytes = ozg_cuda_choose_bytes(p->type, p->m, p->n, p->k);
-    args.memory = aligned(args.bytes);
-    memset(args.memory, 0, OZG_CUDA_CHOOSE_ZERO);
-    assert_int_equal(
-        ozg_emulated_launch_cooperative("ozg_cuda_choose", p->blocks, OZG_CUDA_CHOOSE_THREADS, 0, &args),
-        OZG_EMULATED_OK);
+    launch_choose(&st, p->type, p->blocks, &args);
     free(args.memory);
     out.parts = state.parts;
     out.shifted = state.shifted;

@@ -19,8 +19,8 @@
 #include "choose.h"
 #include "cpu/parts.h"
 #include "cpu/stages.h"
+#include "choose_launch.h"
 #include "cuda/choose.h"
-#include "emulate.h"
 #include "plan.h"
 #include "rng.h"
 #include "sample.h"
@@ -39,30 +39,6 @@ typedef struct side {
     void *x, *memory;
     ozg_lines lines;
 } side;
-
-static void *room(size_t bytes)
-{
-    void *x = aligned_alloc(256, (bytes + 255) / 256 * 256);
-
-    assert_non_null(x);
-    memset(x, 0xcd, bytes);
-    return x;
-}
-
-static ozg_stage stage_of(const problem *p)
-{
-    ozg_stage st;
-
-    memset(&st, 0, sizeof st);
-    st.kernel = ozg_kernel_at(ozg_cpu_isa(), 0);
-    st.kind = p->kind;
-    st.length = ozg_dot_length(p->type, p->k);
-    st.k = p->k;
-    st.threads = 1;
-    st.scalars.single = ozg_type_single(p->type);
-    st.scalars.complex_ = ozg_type_complex(p->type);
-    return st;
-}
 
 /* Elements of a wide range, or short ones, whose residuals are often 0. */
 static void fill(const problem *p, void *x, int64_t count, struct rng *r)
@@ -89,11 +65,11 @@ static void open_side(const problem *p, const ozg_stage *st, int of_b, side *s, 
                            NULL};
     const size_t size = (size_t)ozg_type_size(p->type);
 
-    s->x = room((size_t)elements * size);
+    s->x = aligned((size_t)elements * size);
     fill(p, s->x, elements * (1 + ozg_type_complex(p->type)), r);
     for (int64_t q = 0; q < p->k && p->absent && count > 1; q++) /* line 1 */
         memset((char *)s->x + (size_t)(view.line_stride + q * view.step) * size, 0, size);
-    s->memory = room(ozg_lines_bytes(count, p->k, 1));
+    s->memory = aligned(ozg_lines_bytes(count, p->k, 1));
     s->lines = ozg_lines_at(s->memory, &view, count, p->k, 1);
     s->lines.view.x = s->x;
     ozg_cpu_scale(st, &s->lines);
@@ -105,7 +81,7 @@ static ozg_cuda_lines cuda_lines(const problem *p, const side *s, void **memory)
 {
     const int64_t n = s->lines.count;
     const int nu = ozg_norm_bits(ozg_dot_length(p->type, p->k));
-    uint64_t *at = *memory = room((size_t)n * 80);
+    uint64_t *at = *memory = aligned((size_t)n * 80);
     ozg_cuda_lines l;
 
     memset(&l, 0, sizeof l);
@@ -143,22 +119,7 @@ static ozg_choose_memory *run_kernel(const problem *p, const ozg_stage *st, cons
     args.state = &state;
     args.a = cuda_lines(p, &s[0], &facts[0]);
     args.b = cuda_lines(p, &s[1], &facts[1]);
-    args.request.kind = p->kind;
-    args.request.single = st->scalars.single;
-    args.request.complex_ = st->scalars.complex_;
-    args.request.measured = 1;
-    args.request.m = p->m;
-    args.request.n = p->n;
-    args.request.k = p->k;
-    args.request.length = st->length;
-    args.rate = st->kernel->rate;
-    ozg_cuda_choose_limits(&args.limits, st->length);
-    args.bytes = ozg_cuda_choose_bytes(p->type, p->m, p->n, p->k);
-    args.memory = room(args.bytes);
-    memset(args.memory, 0, OZG_CUDA_CHOOSE_ZERO);
-    assert_int_equal(
-        ozg_emulated_launch_cooperative("ozg_cuda_choose", p->blocks, OZG_CUDA_CHOOSE_THREADS, 0, &args),
-        OZG_EMULATED_OK);
+    launch_choose(st, p->type, p->blocks, &args);
     free(facts[0]);
     free(facts[1]);
     return args.memory;
@@ -207,7 +168,7 @@ static void compare_residuals(ozg_sample *z, const ozg_choose_sums *sums, int s,
 
 static uint64_t check(const problem *p, uint64_t seed)
 {
-    const ozg_stage st = stage_of(p);
+    const ozg_stage st = stage_of(ozg_kernel_at(ozg_cpu_isa(), 0), p->kind, p->type, p->k);
     struct rng r = {seed};
     side s[2];
     uint64_t rounded = 0;
@@ -218,7 +179,7 @@ static uint64_t check(const problem *p, uint64_t seed)
     open_side(p, &st, 0, &s[0], &r);
     open_side(p, &st, 1, &s[1], &r);
     met = run_kernel(p, &st, s);
-    memory = room(ozg_choose_bytes(p->type, p->m, p->n, p->k));
+    memory = aligned(ozg_choose_bytes(p->type, p->m, p->n, p->k));
     z = ozg_sample_open(&st, &s[0].lines, &s[1].lines, memory);
     if (z->a.lines.count > 0 && z->b.lines.count > 0) {
         const int start = ozg_start_moduli(&z->rule);

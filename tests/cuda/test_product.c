@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "arith/residue.h"
+#include "context.h"
 #include "cpu/stages.h"
 #include "cuda/product.h"
 #include "cuda/product_maps.h"
@@ -43,11 +44,6 @@ struct memory {
     int planes, residues; /* of sums; those of the operands are as many */
 };
 
-static int64_t round_up(int64_t x, int64_t to)
-{
-    return (x + to - 1) / to * to;
-}
-
 static const ozg_rns *rns_of(const struct product *z)
 {
     const ozg_rns *rns = NULL;
@@ -82,8 +78,8 @@ static int element(struct rng *r, const struct product *z, int q, int is_a)
 static ozg_cuda_planes make_planes(struct guard *g, struct rng *r, const struct product *z, int planes,
                                    int is_a, int64_t lines)
 {
-    const int64_t pitch = z->pitch ? z->pitch : round_up(z->count, 128);
-    ozg_cuda_planes p = {NULL, round_up(lines, OZG_CUDA_LINES), pitch};
+    const int64_t pitch = z->pitch ? z->pitch : ozg_round_up64(z->count, 128);
+    ozg_cuda_planes p = {NULL, ozg_round_up64(lines, OZG_CUDA_LINES), pitch};
     const size_t bytes = (size_t)(planes * p.lines * pitch);
 
     guard_open(g, bytes);
@@ -92,7 +88,7 @@ static ozg_cuda_planes make_planes(struct guard *g, struct rng *r, const struct 
         const int64_t e = at % pitch, line = at / pitch % p.lines;
         const int q = (int)(at / pitch / p.lines);
 
-        if (line >= lines || e >= round_up(z->count, 128))
+        if (line >= lines || e >= ozg_round_up64(z->count, 128))
             p.base[at] = (uint8_t)rng_next(r);
         else
             p.base[at] = e < z->count ? (uint8_t)element(r, z, q, is_a) : 0;
@@ -161,8 +157,8 @@ static void make(struct memory *y, struct rng *r, const struct product *z)
     y->state.part[z->part] = (ozg_part){11, 7 + z->rows, 13, 5 + z->columns};
     a->a = make_planes(&y->a, r, z, y->planes, 1, rows);
     a->b = make_planes(&y->b, r, z, y->planes, 0, columns);
-    a->out.ld = round_up(rows, 256);
-    a->out.columns = round_up(columns, 128);
+    a->out.ld = ozg_round_up64(rows, 256);
+    a->out.columns = ozg_round_up64(columns, 128);
     a->out.floor_bytes = z->floor_bytes;
     y->bytes_out = (size_t)(y->residues * a->out.ld * a->out.columns);
     y->bytes_floors = (size_t)((y->planes - y->residues) * a->out.ld * a->out.columns * z->floor_bytes);
@@ -254,8 +250,8 @@ static int64_t wrong(const struct memory *y, struct rng *r, const struct product
 static int untouched(const struct memory *y, const struct product *z, int wgmma)
 {
     const ozg_cuda_residues *out = &y->args.out;
-    const int64_t rows = round_up(z->rows, wgmma ? OZG_CUDA_WGMMA_ROWS : OZG_CUDA_MMA_ROWS);
-    const int64_t columns = round_up(z->columns, wgmma ? OZG_CUDA_WGMMA_COLUMNS : OZG_CUDA_MMA_COLUMNS);
+    const int64_t rows = ozg_round_up64(z->rows, wgmma ? OZG_CUDA_WGMMA_ROWS : OZG_CUDA_MMA_ROWS);
+    const int64_t columns = ozg_round_up64(z->columns, wgmma ? OZG_CUDA_WGMMA_COLUMNS : OZG_CUDA_MMA_COLUMNS);
 
     for (int64_t line = 0; line < y->planes * out->columns; line++) {
         const int in = line % out->columns < columns, exact = line >= y->residues * out->columns;
@@ -326,7 +322,7 @@ static void test_sizes(void **state)
         z.count = size[i][2];
         z.more_rows = i % 2 ? 300 : 0;
         z.more_columns = i % 3 ? 200 : 0;
-        z.pitch = i % 2 ? round_up(z.count, 128) + 128 : 0;
+        z.pitch = i % 2 ? ozg_round_up64(z.count, 128) + 128 : 0;
         z.part = i % 3;
         check(&r, &z);
     }

@@ -56,11 +56,9 @@ static void room_of(mpz_t room, const mpz_t m, const mpz_t q)
 static void check_factor(const ozg_rns *rns, int l, int component, long w)
 {
     const long m = (long)rns->m[l], twice = m == 256 ? 1 : l < rns->three && component ? 4 : 2;
+    const long j = l < rns->three ? 0 : root_of((int)m);
     struct rng r = {(uint64_t)m};
-    long j = 1;
 
-    while (l >= rns->three && (j * j + 1) % m != 0)
-        j++;
     for (int again = 0; again < 20; again++) {
         const long re = rng_between(&r, 0, m - 1), im = rng_between(&r, 0, m - 1),
                    other = rng_between(&r, 0, m - 1);

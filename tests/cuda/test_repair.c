@@ -10,6 +10,7 @@
 #include "cuda/table.h"
 #include "emulate_two.h"
 #include "fixup_data.h"
+#include "root.h"
 
 static ozg_cuda_table tables[OZG_CUDA_TABLES];
 
@@ -93,12 +94,11 @@ static uint32_t plane_residue(const ozg_cuda_lines *x, int64_t i, int64_t p, con
                               int l)
 {
     const uint32_t m = set->m[l];
-    uint32_t j = 1;
+    uint32_t j;
 
     if (l < set->three)
         return residue(x, i, p, q, m);
-    while ((j * j + 1) % m != 0)
-        j++;
+    j = (uint32_t)root_of((int)m);
     return (residue(x, i, p, 0, m) + (q ? m - j : j) * residue(x, i, p, 1, m)) % m;
 }
 

@@ -27,38 +27,6 @@ static int open_all(void **state)
     return fixture_open(48 << 20, 1);
 }
 
-static ozg_context *open_context(const char *kernel, int threads, size_t memory_limit)
-{
-    ozg_config cfg;
-    ozg_context *ctx;
-
-    assert_int_equal(ozg_config_init(&cfg), OZG_OK);
-    cfg.backend = OZG_BACKEND_CPU;
-    cfg.kernel = kernel;
-    cfg.threads = threads;
-    cfg.memory_limit = memory_limit;
-    assert_int_equal(ozg_create(&ctx, &cfg), OZG_OK);
-    return ctx;
-}
-
-/* A product of the given shape with a family, scalars that round and padding. */
-static struct gemm make(char type, const char trans[2], int64_t m, int64_t n, int64_t k, enum family f,
-                        uint64_t seed)
-{
-    struct gemm g = {type, trans[0], trans[1], m, n, k, {0, 0}, {0, 0}, NULL, 0, NULL, 0, NULL, 0};
-    struct rng r = {seed};
-
-    g.alpha[0] = scalar_value(type, 5);
-    g.beta[0] = scalar_value(type, 8);
-    if (type_is_complex(type)) {
-        g.alpha[1] = -2;
-        g.beta[1] = 0.75;
-    }
-    gemm_layout(&g, &arena, (struct padding){3, 0, 1}, 1);
-    gemm_fill(&g, &r, f, f, FAMILY_UNIFORM);
-    return g;
-}
-
 /* The reference: the first context. C of g stays as it was. */
 static void *reference(const struct gemm *g, ozg_accuracy acc)
 {
@@ -83,8 +51,8 @@ static void kernels_and_threads(void **state)
 {
     (void)state;
     for (int q = 0; q < 4; q++) {
-        struct gemm g = make(types[q], q % 2 ? "CN" : "NT", 150 + q, 131, 160 - q,
-                             q % 3 ? FAMILY_UNIFORM : FAMILY_SPECIAL, (uint64_t)q);
+        struct gemm g = gemm_make(&arena, types[q], q % 2 ? "CN" : "NT", 150 + q, 131, 160 - q,
+                                  q % 3 ? FAMILY_UNIFORM : FAMILY_SPECIAL, (uint64_t)q);
         ozg_accuracy acc = ozg_moduli(20 + q);
         void *expected = reference(&g, acc);
 
@@ -94,7 +62,7 @@ static void kernels_and_threads(void **state)
             same_on(kernels.ctx[i], &g, acc, expected, kernels.name[i], &report);
             assert_string_equal(report.kernel, kernels.name[i]);
             for (int threads = 2; threads <= 4; threads++) {
-                ozg_context *ctx = open_context(kernels.name[i], threads, 0);
+                ozg_context *ctx = kernel_context(kernels.name[i], threads, 0);
 
                 same_on(ctx, &g, acc, expected, "threads", NULL);
                 ozg_destroy(ctx);
@@ -108,13 +76,14 @@ static void kernels_and_threads(void **state)
 static void automatic_kernel(void **state)
 {
     static const int64_t size[] = {1, 2, 5, 17};
-    ozg_context *automatic = open_context(NULL, 1, 0);
+    ozg_context *automatic = kernel_context(NULL, 1, 0);
     int others = 0;
 
     (void)state;
     for (int q = 0; q < 4 * 64; q++) {
-        struct gemm g = make(types[q % 4], q % 3 ? "NT" : "CN", size[q / 4 % 4], size[q / 16 % 4],
-                             size[q / 64], q % 5 ? FAMILY_UNIFORM : FAMILY_SPECIAL, (uint64_t)q);
+        struct gemm g =
+            gemm_make(&arena, types[q % 4], q % 3 ? "NT" : "CN", size[q / 4 % 4], size[q / 16 % 4],
+                      size[q / 64], q % 5 ? FAMILY_UNIFORM : FAMILY_SPECIAL, (uint64_t)q);
         ozg_accuracy acc = ozg_moduli(8 + q % 20);
         void *expected = gemm_image(&g);
         ozg_report report;
@@ -140,10 +109,12 @@ static void tiles(void **state)
     for (int q = 0; q < 6; q++) {
         const int64_t *d = shape[q / 2];
         char type = types[(q + q / 2) % 4];
-        struct gemm g = make(type, q % 2 ? "TN" : "NC", d[0], d[1], d[2], FAMILY_UNIFORM, (uint64_t)q);
+        struct gemm g =
+            gemm_make(&arena, type, q % 2 ? "TN" : "NC", d[0], d[1], d[2], FAMILY_UNIFORM, (uint64_t)q);
         ozg_accuracy acc = ozg_moduli(q % 2 ? 16 : 9);
         size_t limit = (size_t)(4 + q % 5) << 20;
-        ozg_context *whole = open_context(NULL, 2, (size_t)2 << 30), *small = open_context(NULL, 2, limit);
+        ozg_context *whole = kernel_context(NULL, 2, (size_t)2 << 30),
+                    *small = kernel_context(NULL, 2, limit);
         ozg_report one, many;
         void *expected = gemm_image(&g);
 
@@ -163,9 +134,9 @@ static void chunks(void **state)
 {
     (void)state;
     for (int q = 0; q < 2; q++) {
-        struct gemm g = make(q ? 'c' : 'd', "TN", 2, 3, 270000, FAMILY_UNIFORM, 5);
+        struct gemm g = gemm_make(&arena, q ? 'c' : 'd', "TN", 2, 3, 270000, FAMILY_UNIFORM, 5);
         ozg_accuracy acc = ozg_moduli(12);
-        ozg_context *small = open_context(NULL, 1, (size_t)8 << 20);
+        ozg_context *small = kernel_context(NULL, 1, (size_t)8 << 20);
         ozg_report report;
         void *expected = reference(&g, acc);
 
@@ -181,8 +152,8 @@ static void plans(void **state)
 {
     (void)state;
     for (int q = 0; q < 24; q++) {
-        struct gemm g = make(types[q % 4], q % 3 ? "Tn" : "Nc", q < 20 ? 17 + q : 0, 9, q < 22 ? 31 : 0,
-                             FAMILY_UNIFORM, (uint64_t)q);
+        struct gemm g = gemm_make(&arena, types[q % 4], q % 3 ? "Tn" : "Nc", q < 20 ? 17 + q : 0, 9,
+                                  q < 22 ? 31 : 0, FAMILY_UNIFORM, (uint64_t)q);
         ozg_accuracy acc = q % 2 ? ozg_moduli(14) : ozg_width(47);
         void *expected = reference(&g, acc), *c = gemm_image(&g);
 
@@ -203,7 +174,8 @@ static void plan_reuse(void **state)
     (void)state;
     assert_int_equal(ozg_plan_create(&plan, kernels.ctx[0], 'd', 'T', 'N', 20, 10, 30, acc), OZG_OK);
     for (int q = 0; q < 5; q++) {
-        struct gemm g = make('d', "TN", 20, 10, 30, q == 3 ? FAMILY_SPECIAL : FAMILY_UNIFORM, (uint64_t)q);
+        struct gemm g =
+            gemm_make(&arena, 'd', "TN", 20, 10, 30, q == 3 ? FAMILY_SPECIAL : FAMILY_UNIFORM, (uint64_t)q);
         void *expected = gemm_image(&g), *c = gemm_image(&g);
 
         g.alpha[0] = 1;
@@ -223,8 +195,8 @@ static void prepared_operands(void **state)
 {
     (void)state;
     for (int q = 0; q < 16; q++) {
-        struct gemm g = make(types[q % 4], q % 3 ? "TN" : "nc", 23 + q, 19, 40 + 3 * q,
-                             q > 11 ? FAMILY_SPECIAL : FAMILY_WIDE, (uint64_t)q);
+        struct gemm g = gemm_make(&arena, types[q % 4], q % 3 ? "TN" : "nc", 23 + q, 19, 40 + 3 * q,
+                                  q > 11 ? FAMILY_SPECIAL : FAMILY_WIDE, (uint64_t)q);
         ozg_accuracy acc = q % 2 ? ozg_moduli(16) : ozg_width(40);
         ozg_context *ctx = kernels.ctx[q % kernels.count];
         void *expected = reference(&g, acc), *c;
@@ -258,9 +230,9 @@ static void prepared_in_tiles(void **state)
 {
     (void)state;
     for (int side = 0; side < 2; side++) {
-        struct gemm g = make('d', "NN", 700, 500, 250, FAMILY_UNIFORM, 9);
+        struct gemm g = gemm_make(&arena, 'd', "NN", 700, 500, 250, FAMILY_UNIFORM, 9);
         ozg_accuracy acc = ozg_moduli(16);
-        ozg_context *small = open_context(NULL, 2, (size_t)4 << 20);
+        ozg_context *small = kernel_context(NULL, 2, (size_t)4 << 20);
         ozg_report report;
         ozg_operand *p;
         void *expected = reference(&g, acc), *c = gemm_image(&g);

@@ -40,34 +40,10 @@ static int close_arena(void **state)
 /* winograd: OZG_WINOGRAD_... */
 static ozg_context *open_context(const char *kernel, int threads, size_t memory_limit, int winograd)
 {
-    ozg_config cfg;
-    ozg_context *ctx;
+    ozg_context *ctx = kernel_context(kernel, threads, memory_limit);
 
-    assert_int_equal(ozg_config_init(&cfg), OZG_OK);
-    cfg.backend = OZG_BACKEND_CPU;
-    cfg.kernel = kernel;
-    cfg.threads = threads;
-    cfg.memory_limit = memory_limit;
-    assert_int_equal(ozg_create(&ctx, &cfg), OZG_OK);
     ctx->winograd = winograd;
     return ctx;
-}
-
-static struct gemm make(char type, const char trans[2], int64_t m, int64_t n, int64_t k, enum family f,
-                        uint64_t seed)
-{
-    struct gemm g = {type, trans[0], trans[1], m, n, k, {0, 0}, {0, 0}, NULL, 0, NULL, 0, NULL, 0};
-    struct rng r = {seed};
-
-    g.alpha[0] = scalar_value(type, 5);
-    g.beta[0] = scalar_value(type, 8);
-    if (type_is_complex(type)) {
-        g.alpha[1] = -2;
-        g.beta[1] = 0.75;
-    }
-    gemm_layout(&g, &arena, (struct padding){3, 0, 1}, 1);
-    gemm_fill(&g, &r, f, f, FAMILY_UNIFORM);
-    return g;
 }
 
 static ozg_accuracy accuracy_of(int number)
@@ -114,8 +90,8 @@ static void all_kinds(void **state)
         for (int q = 0; q < 36; q++) {
             const char op[2] = {trans[q / 4 % 3], trans[q / 3 % 3]};
             const int is_ref = strcmp(ozg_kernel_name(i), "ref") == 0; /* slow */
-            struct gemm g = make(types[q % 4], op, 64 + (q * 37) % 150, 65 + (q * 53) % 140,
-                                 66 + (q * 71) % 300, families[q / 6 % 3], (uint64_t)q);
+            struct gemm g = gemm_make(&arena, types[q % 4], op, 64 + (q * 37) % 150, 65 + (q * 53) % 140,
+                                      66 + (q * 71) % 300, families[q / 6 % 3], (uint64_t)q);
             const ozg_accuracy acc = accuracy_of(q / 4 % 6);
             ozg_context *with = open_context(ozg_kernel_name(i), 1 + q % 3, 0, OZG_WINOGRAD_ALWAYS),
                         *without = open_context(ozg_kernel_name(i), 1, 0, OZG_WINOGRAD_NEVER);
@@ -135,7 +111,6 @@ static void all_kinds(void **state)
         }
 }
 
-/* Little memory: several tiles, some too small for halves; chunks along k, the last one too small. */
 /* One product in little memory, or with long k. */
 static void check_limit(const char *kernel, const struct gemm *g, ozg_accuracy acc, size_t limit,
                         ozg_report *report)
@@ -153,6 +128,7 @@ static void check_limit(const char *kernel, const struct gemm *g, ozg_accuracy a
     ozg_destroy(without);
 }
 
+/* Little memory: several tiles, some too small for halves; chunks along k, the last one too small. */
 static void tiles_and_chunks(void **state)
 {
     static const int64_t shape[][3] = {{600, 500, 300}, {333, 1000, 200}, {70, 80, 66000}, {65, 70, 65600}};
@@ -162,10 +138,11 @@ static void tiles_and_chunks(void **state)
     (void)state;
     for (int q = 0; q < 8; q++) {
         const int64_t *d = shape[q / 2];
-        struct gemm g = make(q % 2       ? 'd'
-                             : q / 2 < 2 ? 'c'
-                                         : 's',
-                             q % 2 ? "TN" : "NT", d[0], d[1], d[2], FAMILY_UNIFORM, (uint64_t)q);
+        struct gemm g = gemm_make(&arena,
+                                  q % 2       ? 'd'
+                                  : q / 2 < 2 ? 'c'
+                                              : 's',
+                                  q % 2 ? "TN" : "NT", d[0], d[1], d[2], FAMILY_UNIFORM, (uint64_t)q);
 
         for (int i = 0; ozg_kernel_name(i); i++) {
             const int is_ref = strcmp(ozg_kernel_name(i), "ref") == 0; /* slow */
@@ -191,8 +168,8 @@ static void workspace_is_honoured(void **state)
         for (int q = 0; q < 6; q++) {
             const int is_large = q == 5; /* three blocks of a quarter are more memory than a block without */
             struct gemm g =
-                make("dzs"[q % 3], "NT", is_large ? 530 : 130 + 11 * q, is_large ? 790 : 140 - 7 * q,
-                     is_large ? 70 : 150, FAMILY_UNIFORM, (uint64_t)q);
+                gemm_make(&arena, "dzs"[q % 3], "NT", is_large ? 530 : 130 + 11 * q,
+                          is_large ? 790 : 140 - 7 * q, is_large ? 70 : 150, FAMILY_UNIFORM, (uint64_t)q);
             const ozg_accuracy acc = q < 3 || is_large ? ozg_moduli(8) : ozg_native();
             ozg_context *with = open_context(ozg_kernel_name(i), 2, 0, OZG_WINOGRAD_ALWAYS),
                         *without = open_context(ozg_kernel_name(i), 2, 0, OZG_WINOGRAD_NEVER);
@@ -229,7 +206,7 @@ static void workspace_is_honoured(void **state)
 /* Prepared operands have no sums of quarters: such products stay classical, also where Winograd is forced. */
 static void prepared_is_classical(void **state)
 {
-    struct gemm g = make('d', "NN", 200, 200, 200, FAMILY_UNIFORM, 1);
+    struct gemm g = gemm_make(&arena, 'd', "NN", 200, 200, 200, FAMILY_UNIFORM, 1);
     ozg_context *with = open_context(NULL, 1, 0, OZG_WINOGRAD_ALWAYS);
     const ozg_accuracy acc = ozg_moduli(15);
     void *expected = product(with, &g, acc, NULL), *c = gemm_image(&g);

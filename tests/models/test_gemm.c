@@ -30,15 +30,8 @@ static int open_all(void **state)
 /* The context of ref, or with a kernel on models in its place. */
 static ozg_context *open_context(const ozg_kernel *kernel, int threads, size_t memory_limit)
 {
-    ozg_config cfg;
-    ozg_context *ctx;
+    ozg_context *ctx = kernel_context("ref", threads, memory_limit);
 
-    assert_int_equal(ozg_config_init(&cfg), OZG_OK);
-    cfg.backend = OZG_BACKEND_CPU;
-    cfg.kernel = "ref";
-    cfg.threads = threads;
-    cfg.memory_limit = memory_limit;
-    assert_int_equal(ozg_create(&ctx, &cfg), OZG_OK);
     if (kernel) {
         ctx->kernel = kernel;
         ctx->kernel_name = kernel->name;

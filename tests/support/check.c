@@ -62,6 +62,23 @@ void gemm_fill(struct gemm *g, struct rng *r, enum family fa, enum family fb, en
     family_fill(fc, r, &vc, 'C', g->m, g->n, g->c);
 }
 
+struct gemm gemm_make(struct arena *arena, char type, const char trans[2], int64_t m, int64_t n, int64_t k,
+                      enum family f, uint64_t seed)
+{
+    struct gemm g = {type, trans[0], trans[1], m, n, k, {0, 0}, {0, 0}, NULL, 0, NULL, 0, NULL, 0};
+    struct rng r = {seed};
+
+    g.alpha[0] = scalar_value(type, 5);
+    g.beta[0] = scalar_value(type, 8);
+    if (type_is_complex(type)) {
+        g.alpha[1] = -2;
+        g.beta[1] = 0.75;
+    }
+    gemm_layout(&g, arena, (struct padding){3, 0, 1}, 1);
+    gemm_fill(&g, &r, f, f, FAMILY_UNIFORM);
+    return g;
+}
+
 size_t gemm_image_bytes(const struct gemm *g)
 {
     return (size_t)matrix_elements(g->m, g->n, g->ldc) * type_bytes(g->type);
@@ -98,19 +115,28 @@ int gemm_same(const struct gemm *g, const void *actual, const void *expected, co
     return 0;
 }
 
-int kernels_open(struct kernels *k, int threads)
+ozg_context *kernel_context(const char *kernel, int threads, size_t memory_limit)
 {
     ozg_config cfg;
+    ozg_context *ctx;
 
+    ozg_config_init(&cfg);
+    cfg.backend = OZG_BACKEND_CPU;
+    cfg.kernel = kernel;
+    cfg.threads = threads;
+    cfg.memory_limit = memory_limit;
+    if (ozg_create(&ctx, &cfg) != OZG_OK) {
+        fprintf(stderr, "kernel %s: %s\n", kernel ? kernel : "NULL", ozg_last_error(NULL));
+        abort();
+    }
+    return ctx;
+}
+
+int kernels_open(struct kernels *k, int threads)
+{
     for (k->count = 0; k->count < MAX_KERNELS && ozg_kernel_name(k->count) != NULL; k->count++) {
-        ozg_config_init(&cfg);
-        cfg.backend = OZG_BACKEND_CPU;
-        cfg.threads = threads;
-        cfg.kernel = k->name[k->count] = ozg_kernel_name(k->count);
-        if (ozg_create(&k->ctx[k->count], &cfg) != OZG_OK) {
-            fprintf(stderr, "kernel %s: %s\n", cfg.kernel, ozg_last_error(NULL));
-            return 0;
-        }
+        k->name[k->count] = ozg_kernel_name(k->count);
+        k->ctx[k->count] = kernel_context(k->name[k->count], threads, 0);
     }
     if (k->count == 0)
         fprintf(stderr, "ozg_kernel_name(0) is NULL\n");

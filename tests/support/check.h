@@ -35,6 +35,10 @@ void gemm_layout(struct gemm *g, struct arena *r, struct padding pad, int at_tai
 /* gemm_fill() - fill the three matrices from the families. */
 void gemm_fill(struct gemm *g, struct rng *r, enum family fa, enum family fb, enum family fc);
 
+/* gemm_make() - a product with its matrices from a family (C: uniform), scalars that round, and padding. */
+struct gemm gemm_make(struct arena *arena, char type, const char trans[2], int64_t m, int64_t n, int64_t k,
+                      enum family f, uint64_t seed);
+
 /* gemm_image_bytes() - bytes from the first to the last element of C. */
 size_t gemm_image_bytes(const struct gemm *g);
 
@@ -43,6 +47,9 @@ void *gemm_image(const struct gemm *g);
 
 /* gemm_same() - 1 if two images of C agree bit for bit; else 0 and a message where they differ. */
 int gemm_same(const struct gemm *g, const void *actual, const void *expected, const char *label);
+
+/* kernel_context() - a context of the CPU with this kernel (NULL: any); never NULL. */
+ozg_context *kernel_context(const char *kernel, int threads, size_t memory_limit);
 
 /* All micro-kernels of this machine, each in a context of its own. */
 enum { MAX_KERNELS = 16 };
@@ -53,7 +60,7 @@ struct kernels {
     ozg_context *ctx[MAX_KERNELS];
 };
 
-/* kernels_open() - returns 1; 0 with a message if there is none or a context does not open. */
+/* kernels_open() - returns 1; 0 with a message if there is none. */
 int kernels_open(struct kernels *k, int threads);
 void kernels_close(struct kernels *k);
 

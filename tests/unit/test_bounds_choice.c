@@ -11,6 +11,7 @@
 #include "cpu/stages.h"
 #include "plan.h"
 #include "scaling.h"
+#include "stage.h"
 #include "unit.h"
 
 enum { LINES = 32 };
@@ -502,26 +503,11 @@ static const ozg_kernel *plain_kernel(void)
     return last;
 }
 
-static ozg_stage stage_of(char type, int64_t k)
-{
-    ozg_stage st;
-
-    memset(&st, 0, sizeof st);
-    st.kernel = plain_kernel();
-    st.kind = OZG_BY_NATIVE;
-    st.k = k;
-    st.length = ozg_dot_length(type, k);
-    st.threads = 1;
-    st.scalars.single = ozg_type_single(type);
-    st.scalars.complex_ = ozg_type_complex(type);
-    return st;
-}
-
 /* Chooses for random operands in both ways. Returns 100 s, plus 1 if shifts are taken. */
 static int check(struct rng *r, enum family f, char type, int64_t rows, int64_t columns, int64_t k,
                  int may_shift)
 {
-    const ozg_stage st = stage_of(type, k);
+    const ozg_stage st = stage_of(plain_kernel(), OZG_BY_NATIVE, type, k);
     int16_t *shift = calloc((size_t)(2 * k), sizeof *shift);
     void *memory = aligned_alloc(64, (ozg_choose_bytes(type, rows, columns, k) + 63) / 64 * 64);
     operand a, b;

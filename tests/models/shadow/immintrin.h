@@ -41,11 +41,6 @@ static inline __m256i _mm256_set1_epi32(int x)
     return v;
 }
 
-static inline __m256i _mm256_setzero_si256(void)
-{
-    return _mm256_set1_epi32(0);
-}
-
 static inline __m256i _mm256_add_epi32(__m256i x, __m256i y)
 {
     for (int i = 0; i < 8; i++)
@@ -94,11 +89,6 @@ static inline __m512i _mm512_set1_epi32(int x)
     for (int i = 0; i < 16; i++)
         v.lane[i] = x;
     return v;
-}
-
-static inline __m512i _mm512_setzero_si512(void)
-{
-    return _mm512_set1_epi32(0);
 }
 
 static inline __m512i _mm512_dpbusd_epi32(__m512i acc, __m512i u, __m512i s)

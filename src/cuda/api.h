@@ -82,7 +82,7 @@ enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2 };
 enum { CU_STREAM_CAPTURE_STATUS_NONE = 0, CU_STREAM_CAPTURE_STATUS_ACTIVE = 1 };
 enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 }; /* CUmemorytype */
-enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2 };
+enum { CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2 };
 enum { CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0, CU_TENSOR_MAP_INTERLEAVE_NONE = 0 };
 enum { CU_TENSOR_MAP_SWIZZLE_128B = 3, CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
 enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
@@ -173,7 +173,8 @@ typedef struct ozg_cuda_launch_config {
 
 /* What may be missing: NULL then. cuLaunchKernelEx since CUDA 11.8, cuTensorMapEncodeTiled since 12.0. */
 #define OZG_CUDA_API_OPTIONAL(X)                                                                             \
-    X(pointer_attribute, "cuPointerGetAttribute", (void *value, int attribute, CUdeviceptr pointer))         \
+    X(pointer_attributes, "cuPointerGetAttributes",                                                          \
+      (unsigned count, int *attributes, void **values, CUdeviceptr pointer))                                 \
     X(stream_context, "cuStreamGetCtx", (CUstream stream, CUcontext * context))                              \
     X(function_tell, "cuFuncGetAttribute", (int *value, int attribute, CUfunction function))                 \
     X(launch_with, "cuLaunchKernelEx",                                                                       \

@@ -57,15 +57,22 @@ ozg_status ozg_cuda_synchronize(ozg_context *ctx)
     return ozg_cuda_check(ctx, ctx->cuda->api->stream_synchronize(ctx->cuda->stream), "finish its work");
 }
 
+/* cuPointerGetAttributes, not ...Attribute: for the latter, memory that CUDA does not know of is an error. */
+int ozg_cuda_memory_type(ozg_context *ctx, const void *pointer)
+{
+    const ozg_cuda_api *api = ctx->cuda->api;
+    int attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE, type = 0;
+    void *value = &type;
+
+    if (!api->pointer_attributes ||
+        api->pointer_attributes(1, &attribute, &value, (CUdeviceptr)(uintptr_t)pointer))
+        return -1;
+    return type;
+}
+
 ozg_status ozg_cuda_here(ozg_context *ctx, const void *pointer, const char *what)
 {
-    const struct ozg_cuda *g = ctx->cuda;
-    int type;
-
-    if (!g->api->pointer_attribute || g->device->reads_host)
-        return OZG_OK;
-    if (g->api->pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)pointer) !=
-        CUDA_ERROR_INVALID_VALUE)
+    if (ctx->cuda->device->reads_host || ozg_cuda_memory_type(ctx, pointer) != 0)
         return OZG_OK;
     return ozg_fail(ctx, OZG_E_ARG,
                     "%s is host memory, which the device cannot read; pass device memory or set "

@@ -118,6 +118,9 @@ ozg_status ozg_cuda_check(ozg_context *ctx, CUresult result, const char *what);
 /* ozg_cuda_synchronize() - waits for the stream. Errors: OZG_E_DEVICE; OZG_E_UNSUPPORTED: it is captured. */
 ozg_status ozg_cuda_synchronize(ozg_context *ctx);
 
+/* ozg_cuda_memory_type() - CU_MEMORYTYPE_... of what is there; 0: CUDA does not know of it; -1: nobody can tell. */
+int ozg_cuda_memory_type(ozg_context *ctx, const void *pointer);
+
 /* ozg_cuda_here() - a pointer to `what` ("argument 8 (a)") may be used by kernels. Else OZG_E_ARG. */
 ozg_status ozg_cuda_here(ozg_context *ctx, const void *pointer, const char *what);
 

@@ -286,11 +286,11 @@ typedef struct ozg_cuda_factors_args {
 } ozg_cuda_factors_args;
 
 /*
- * ozg_cuda_reconstruct_..., ..._small_... (at most 2 words of c^), ..._large_... (more) - C of the tile, but not
- * where a row or column is special; entries whose test fails go to list, place in the tile i + j rows (rows of
- * the tile), and keep their C. One whose number of words is not that of the part returns at once. The names
- * go on by the type of C and of its scalars, d, s, z, c or any: ozg_cuda_reconstruct_name(). "rows of the
- * tile": those that the part has.
+ * ozg_cuda_reconstruct_small (at most 2 words of c^) and _large (more) - C of the tile, but not where a row
+ * or column is special; entries whose test fails go to list, place in the tile i + j rows (rows of the
+ * tile), and keep their C. The one whose number of words is not that of the part returns at once. Both names
+ * go on by the type of C and of its scalars, _d, _s, _z, _c or _any: ozg_cuda_reconstruct_name(). "rows of
+ * the tile": those that the part has.
  */
 #define OZG_CUDA_RECONSTRUCT_THREADS 128
 typedef struct ozg_cuda_reconstruct_args {
@@ -305,6 +305,7 @@ typedef struct ozg_cuda_reconstruct_args {
     int64_t ldc;
     uint32_t *list;
     uint32_t factor; /* F of native grade */
+    int32_t all;     /* _large: do what _small does as well (ozg_cuda_reconstruct_may_all()) */
     int32_t fp64;    /* floating point of 64 bits is fast on this device: it may be used, for the same bits */
 } ozg_cuda_reconstruct_args;
 

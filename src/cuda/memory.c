@@ -336,12 +336,7 @@ static ozg_status download_staged(const transfer *t)
 /* The caller has page-locked it. */
 static int is_pinned(ozg_context *ctx, const void *host)
 {
-    const ozg_cuda_api *api = ctx->cuda->api;
-    int type = 0;
-
-    return api->pointer_attribute &&
-           !api->pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)host) &&
-           type == CU_MEMORYTYPE_HOST;
+    return ozg_cuda_memory_type(ctx, host) == CU_MEMORYTYPE_HOST;
 }
 
 static ozg_status run_transfer(transfer *t)

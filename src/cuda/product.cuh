@@ -76,8 +76,7 @@ OZG_DEVICE int ozg_cuda_product_plane_b(const ozg_cuda_product_work &w, int plan
 }
 
 /*
- * Tile number `number`: planes one after the other, the last first: the sums of floors, four times the bytes of
- * residues, are then not what all blocks store at the end. In each plane bands of OZG_CUDA_BAND tiles of columns, and in
+ * Tile number `number`: planes one after the other, in each bands of OZG_CUDA_BAND tiles of columns, and in
  * these row by row, every second band backwards: what the blocks read at one time is then little enough for
  * the L2 cache.
  */
@@ -90,7 +89,7 @@ OZG_DEVICE void ozg_cuda_product_place(const ozg_cuda_product_work &w, int numbe
     const int rest = number % in_plane, band = rest / in_band, in = rest % in_band;
     const int left = w.tiles_j - band * OZG_CUDA_BAND, width = left < OZG_CUDA_BAND ? left : OZG_CUDA_BAND;
 
-    *plane = w.planes - 1 - number / in_plane;
+    *plane = number / in_plane;
     *tile_i = band % 2 ? w.tiles_i - 1 - in / width : in / width;
     *tile_j = band * OZG_CUDA_BAND + in % width;
 }

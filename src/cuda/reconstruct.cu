@@ -15,6 +15,16 @@
 #include "cuda/reconstruct_dots.cuh"
 #include "cuda/reconstruct_quads.cuh"
 
+/* beta = 0 and real */
+template <int SINGLE> OZG_DEVICE void reconstruct_small(const ozg_cuda_reconstruct_args &a)
+{
+    __shared__ uint4 memory[sizeof(quads_memory<1, 8>) / sizeof(uint4) + 1];
+    const ozg_cuda_table *table = table_of(a, 0, SMALL_WORDS);
+
+    if (table)
+        reconstruct_quads<SINGLE, 1, 8>(a, table, memory);
+}
+
 /* Real, C joins c^. */
 template <int SINGLE> OZG_DEVICE void reconstruct_small_joined(const ozg_cuda_reconstruct_args &a)
 {
@@ -29,11 +39,14 @@ template <int SINGLE> OZG_DEVICE void reconstruct_small_joined(const ozg_cuda_re
         reconstruct<SINGLE, 0, 8, 4, 4>(a, table, memory);
 }
 
-/* beta = 0 and real */
-template <int SINGLE> OZG_DEVICE void reconstruct_real(const ozg_cuda_reconstruct_args &a)
+/*
+ * beta = 0 and real. With a.all also what is small, for parts that are rarely there and then cost one launch; at
+ * N = 1024 this takes 27 us for what reconstruct_small() does in 20.
+ */
+template <int SINGLE> OZG_DEVICE void reconstruct_large(const ozg_cuda_reconstruct_args &a)
 {
     __shared__ uint4 memory[sizeof(shared_memory<0, 24, 13, 2>) / sizeof(uint4)];
-    const ozg_cuda_table *table = table_of(a, 0, ANY_WORDS);
+    const ozg_cuda_table *table = table_of(a, a.all ? 0 : SMALL_WORDS + 1, ANY_WORDS);
 
     if (!table)
         return;
@@ -64,14 +77,24 @@ template <int SINGLE> OZG_DEVICE void reconstruct_large_joined(const ozg_cuda_re
         reconstruct<SINGLE, 0, 24, 13, 2>(a, table, memory);
 }
 
-OZG_KERNEL_BATCH(ozg_cuda_reconstruct_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
+OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_SMALL)
 {
-    reconstruct_real<0>(a);
+    reconstruct_small<0>(a);
 }
 
-OZG_KERNEL(ozg_cuda_reconstruct_s, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
+OZG_KERNEL(ozg_cuda_reconstruct_small_s, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_SMALL)
 {
-    reconstruct_real<1>(a);
+    reconstruct_small<1>(a);
+}
+
+OZG_KERNEL_BATCH(ozg_cuda_reconstruct_large_d, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
+{
+    reconstruct_large<0>(a);
+}
+
+OZG_KERNEL(ozg_cuda_reconstruct_large_s, ozg_cuda_reconstruct_args, THREADS, OZG_CUDA_RECONSTRUCT_LARGE)
+{
+    reconstruct_large<1>(a);
 }
 
 OZG_KERNEL_BATCH(ozg_cuda_reconstruct_small_d_joined, ozg_cuda_reconstruct_args, THREADS,

@@ -171,8 +171,7 @@ static void reconstruct(const walk *w)
 {
     ozg_cuda_job *job = w->job;
     const ozg_cuda_tile *t = &w->tile;
-    const int n = words(job, t->part), multiprocessors = ozg_cuda_job_share(job),
-              kernels = ozg_cuda_reconstruct_kernels(&job->scalars);
+    const int n = words(job, t->part), multiprocessors = ozg_cuda_job_share(job);
     ozg_cuda_reconstruct_args args;
 
     memset(&args, 0, sizeof args);
@@ -190,8 +189,9 @@ static void reconstruct(const walk *w)
     args.factor = ozg_native_factor(job->request.k);
     args.fp64 = ozg_cuda_fast_fp64(job->ctx);
     job->touched |= !job->status;
-    for (int large = 0; large < kernels; large++)
-        if (kernels == 1 || n == 0 || large == (n > 2)) /* the other one returns at once */
+    args.all = n == 0 && t->part > 0 && ozg_cuda_reconstruct_may_all(&job->scalars);
+    for (int large = args.all; large < 2; large++)
+        if (n == 0 || large == (n > 2)) /* the other one returns at once */
             ozg_cuda_job_launch(
                 job,
                 job->products ? ozg_cuda_reconstruct_batch_name(&job->scalars, large)

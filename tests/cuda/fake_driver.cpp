@@ -297,18 +297,20 @@ API CUresult cuMemFreeHost(void *memory)
     return CUDA_SUCCESS;
 }
 
-API CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr pointer)
+/* Of memory that CUDA does not know of: 0. */
+API CUresult cuPointerGetAttributes(unsigned count, int *attributes, void **values, CUdeviceptr pointer)
 {
     ENTER(IN_CONTEXT);
     const void *p = (const void *)(uintptr_t)pointer;
     const int device = fake_memory_holds(p, 1);
 
-    if (!device && !fake_pinned_holds(p))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
-        *(unsigned *)value = device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
-    else
-        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        if (attributes[i] != CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+            return CUDA_ERROR_INVALID_VALUE;
+        *(unsigned *)values[i] = device                 ? CU_MEMORYTYPE_DEVICE
+                                 : fake_pinned_holds(p) ? CU_MEMORYTYPE_HOST
+                                                        : 0;
+    }
     return CUDA_SUCCESS;
 }
 

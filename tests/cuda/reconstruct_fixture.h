@@ -552,7 +552,8 @@ static inline ozg_cuda_state run_cuda(struct fixture *f)
     args.factor = ozg_native_factor((int64_t)f->length >> f->complex_);
     args.fp64 = f->fp64 < 0 ? (int)rng_below(&f->r, 2) : f->fp64;
     ozg_emulated_order((uint32_t)rng_below(&f->r, 4));
-    for (int large = 0; large < ozg_cuda_reconstruct_kernels(&f->scalars); large++)
+    args.all = ozg_cuda_reconstruct_may_all(&f->scalars) && rng_below(&f->r, 2);
+    for (int large = args.all; large < 2; large++)
         assert_int_equal(ozg_emulated_launch(ozg_cuda_reconstruct_name(&f->scalars, large),
                                              1 + (int)rng_below(&f->r, 5), OZG_CUDA_RECONSTRUCT_THREADS, 0,
                                              &args),

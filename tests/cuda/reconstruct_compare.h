@@ -42,17 +42,18 @@ static struct {
 } all; /* of all fixtures of a test */
 
 /*
- * Rounded, C joining c^: the CPU repairs where the bound leaves no room in the words of c^, though C may be
- * so large that there is no doubt.
+ * Rounded: the CPU repairs where the bound leaves no room in the words of c^, though C, joining c^, may be so
+ * large that there is no doubt; and it rounds a bound up to an integer of c^, of which the screen of the device
+ * knows the digits behind the point. Elsewhere the device leaves no entry that the CPU repairs.
  */
-static inline int has_room(struct fixture *f, int64_t i, int64_t j)
+static inline int cpu_knows_bound(struct fixture *f, int64_t i, int64_t j)
 {
     const ozg_lines a = cpu_lines(f, &f->a), b = cpu_lines(f, &f->b);
     const ozg_factors row = ozg_factors_of(&a, f->i0 + i), column = ozg_factors_of(&b, f->j0 + j);
     const int shift = (row.w > column.w ? row.w : column.w) + 2 * ozg_bound_unit(f->length) - 32;
-    const uint64_t bound = ozg_ceil_shift(ozg_bound(&row, &column), shift < 0 ? -shift : 0);
+    const uint64_t bound = ozg_bound(&row, &column);
 
-    return (shift > 0 ? shift : 0) + ozg_bit_length(bound) <= 64 * f->rns->nword - 7;
+    return shift >= 0 && shift + ozg_bit_length(bound) <= 64 * f->rns->nword - 7;
 }
 
 /* C is as it was at `at`. */
@@ -74,7 +75,7 @@ static inline void check_entry(struct fixture *f, const double *before, int64_t 
               repaired = first == repaired_bits(f);
     const int known = tests && field_of(f, first) != (f->single ? 0xff : 0x7ff);
 
-    if (f->kind == OZG_BY_ROUNDED && repaired && !listed && !has_room(f, i, j)) { /* RN(c^) */
+    if (f->kind == OZG_BY_ROUNDED && repaired && !listed && !cpu_knows_bound(f, i, j)) { /* RN(c^) */
         memcpy((char *)f->expected + size * at, (const char *)f->plain + size * at,
                (size_t)(size << f->complex_));
         f->certain++;

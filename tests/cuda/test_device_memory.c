@@ -166,14 +166,17 @@ static void two_devices(void **state)
 {
     static const int device[4] = {0, 1, 0, 1};
     pthread_t thread[4];
+    uint64_t images = 0;
 
     (void)state;
+    while (fake_images[images].name)
+        images++;
     fake.devices = 2;
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, worker, (void *)(uintptr_t)&device[i]), 0);
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_join(thread[i], NULL), 0);
-    assert_int_equal(fake_calls("cuModuleLoadData"), 2);
+    assert_int_equal(fake_calls("cuModuleLoadData"), 2 * images);
     assert_int_equal(fake_count().contexts, 2); /* they stay */
     check_outside();
 }

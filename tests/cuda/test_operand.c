@@ -178,7 +178,7 @@ static void launches(void **state)
             before = fake_count().launches;
             assert_int_equal(multiply(&w, NULL), OZG_OK);
             assert_int_equal(ozg_report_wait(ctx, NULL), OZG_OK);
-            assert_int_equal(fake_count().launches - before, left + (a ? 5 : 3));
+            assert_int_equal(fake_count().launches - before, left + (a ? 4 : 3));
             end(&w);
             ozg_destroy(ctx);
         }

@@ -63,11 +63,12 @@ int ozg_cuda_memory_type(ozg_context *ctx, const void *pointer)
     const ozg_cuda_api *api = ctx->cuda->api;
     int attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE, type = 0;
     void *value = &type;
+    CUresult result;
 
-    if (!api->pointer_attributes ||
-        api->pointer_attributes(1, &attribute, &value, (CUdeviceptr)(uintptr_t)pointer))
+    if (!api->pointer_attributes)
         return -1;
-    return type;
+    result = api->pointer_attributes(1, &attribute, &value, (CUdeviceptr)(uintptr_t)pointer);
+    return result == CUDA_SUCCESS ? type : result == CUDA_ERROR_INVALID_VALUE ? 0 : -1;
 }
 
 ozg_status ozg_cuda_here(ozg_context *ctx, const void *pointer, const char *what)

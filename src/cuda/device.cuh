@@ -71,8 +71,8 @@ OZG_DEVICE void ozg_launch_next(void)
 }
 
 /*
- * Is floating point of 64 bits fast? Code for Hopper alone knows that it is, and has no other way of doing things;
- * other code, of which one image is for many devices, is told (fp64 of the arguments).
+ * Is floating point of 64 bits fast? Code for Hopper alone knows that it is, so that its kernels need not contain
+ * another way of doing things; other code, of which one image is for many devices, is told (fp64 of the arguments).
  */
 OZG_DEVICE int ozg_fast_fp64(int32_t fp64)
 {

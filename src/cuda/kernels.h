@@ -198,7 +198,7 @@ typedef struct ozg_cuda_scale_args {
     ozg_cuda_request request;
     ozg_cuda_lines a, b;
     ozg_cuda_chunk *chunks[2];
-    int32_t fp64; /* floating point of 64 bits is fast on this device: it may be used, for the same bits */
+    int32_t fp64; /* floating point of 64 bits is fast on this device (ozg_fast_fp64()): for the same bits */
 } ozg_cuda_scale_args;
 
 int ozg_cuda_norms_blocks(const ozg_cuda_lines *lines, int multiprocessors);

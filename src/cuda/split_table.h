@@ -35,7 +35,7 @@
  * longer, each in a word of its own and biased by 2^31: X = sum (limb_i + 2^31) 2^(26 i). Then P_b are of 2^(26
  * i) 256^b, 2^(32 W - 1) above is sum 2^(26 i + 31), and all else is the same.
  *
- * Tested for all moduli by enumeration: tests/cuda/test_split.c.
+ * Tested for all moduli by enumeration: tests/cuda/test_split_table.c.
  *
  * SPDX-License-Identifier: MIT
  */

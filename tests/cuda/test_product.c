@@ -14,6 +14,7 @@
 #include "emulate.h"
 #include "emulate_product.h"
 #include "emulate_tensor.h"
+#include "factors_data.h"
 #include "guard.h"
 #include "rng.h"
 #include "../unit/unit.h"
@@ -42,6 +43,7 @@ struct memory {
     ozg_cuda_state state;
     ozg_cuda_product_args args;
     int planes, residues; /* of sums; those of the operands are as many */
+    int batch;            /* the kernel for batches, of one product */
 };
 
 static const ozg_rns *rns_of(const struct product *z)
@@ -180,9 +182,11 @@ static void unmake(struct memory *y)
 
 static void launch(int wgmma, const struct memory *y, int blocks)
 {
-    const char *name = wgmma ? "ozg_cuda_product_wgmma" : "ozg_cuda_product_mma";
+    static const char *const name[2][2] = {{"ozg_cuda_product_mma", "ozg_cuda_product_mma_batch"},
+                                           {"ozg_cuda_product_wgmma", "ozg_cuda_product_wgmma_batch"}};
 
-    assert_int_equal(ozg_emulated_launch(name, blocks, wgmma ? OZG_CUDA_WGMMA_THREADS : OZG_CUDA_MMA_THREADS,
+    assert_int_equal(ozg_emulated_launch(name[wgmma][y->batch], blocks,
+                                         wgmma ? OZG_CUDA_WGMMA_THREADS : OZG_CUDA_MMA_THREADS,
                                          wgmma ? OZG_CUDA_WGMMA_SHARED : OZG_CUDA_MMA_SHARED, &y->args),
                      OZG_EMULATED_OK);
 }
@@ -414,6 +418,45 @@ static void test_nothing(void **state)
     }
 }
 
+/* The factors of lines as well, where the part goes on behind the tile. */
+static void check_factors(struct rng *r, int wgmma, int batch, int absent, const struct product *z)
+{
+    struct factors_data f;
+    struct memory y;
+
+    make(&y, r, z);
+    y.batch = batch;
+    y.state.part[z->part].rows += 9;
+    y.state.part[z->part].columns += 100;
+    y.state.parts -= absent;
+    factors_fill(&f, r, &y.state, &y.args.tile);
+    y.args.factors = f.args;
+    launch(wgmma, &y, 1 + (int)rng_below(r, 4));
+    factors_check(&f, !batch && !absent);
+    if (absent)
+        assert_memory_equal(y.args.out.base, y.old_out, y.bytes_out);
+    else
+        assert_true(wrong(&y, r, z) == 0 && untouched(&y, z, wgmma));
+    unmake(&y);
+}
+
+/* By both kernels where they are asked for, not for batches, and not of a part that does not exist. */
+static void test_factors(void **state)
+{
+    struct rng r = {9};
+    struct product z = usual;
+
+    (void)state;
+    z.rows = 300; /* with the columns more than the threads of a block */
+    z.columns = 60;
+    z.count = 64;
+    z.checked = 100;
+    for (int i = 0; i < 48; i++) {
+        z.part = i / 4 % 2;
+        check_factors(&r, i % 2, i / 2 % 2, i % 3 == 0, &z);
+    }
+}
+
 /* One wrong bit in an operand is seen, wherever it is. */
 static void test_faults_are_seen(void **state)
 {
@@ -567,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_sizes),      cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_moduli),     cmocka_unit_test(test_extreme_sums),
         cmocka_unit_test(test_nothing),    cmocka_unit_test(test_faults_are_seen),
+        cmocka_unit_test(test_factors),
     };
 
     for (int s = OZG_NMOD_MIN; s <= OZG_NMOD_MAX; s++)

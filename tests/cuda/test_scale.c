@@ -23,6 +23,52 @@ typedef struct operand {
 
 static operand operands[2];
 
+/* ---- extremes ----------------------------------------------------------------------------------- */
+
+enum { LEAST_NU = 2, MOST_NU = 15, SUBNORMAL = 52 /* exponents of doubles that are */ };
+
+/* Lines whose norms were looked at: doubles by integers, by floating point; floats. */
+static struct {
+    int largest[MOST_NU + 1]; /* of the largest exponent, by nu */
+    int subnormal[SUBNORMAL]; /* of subnormal numbers alone, by the exponent, from the least on */
+} seen[3];
+
+/* Line i of numbers up to the largest finite one, else of subnormal ones alone. */
+static void make_extreme(struct rng *r, operand *o, int64_t i, int largest)
+{
+    const ozg_view *v = &o->lines.view;
+    const int single = ozg_type_single(v->type), digits = single ? 24 : 53, least = single ? -149 : -1074;
+    const int bits = largest ? digits : (int)rng_between(r, 1, digits - 1),
+              unit = largest ? (single ? 128 : 1024) - digits : least;
+    const uint64_t most = (UINT64_C(1) << bits) - 1;
+    const int64_t parts = 1 + ozg_type_complex(v->type), at = rng_between(r, 0, o->lines.k - 1);
+
+    for (int64_t p = 0; p < o->lines.k; p++)
+        for (int64_t part = 0; part < parts; part++) {
+            const uint64_t any = (rng_next(r) & most) >> rng_below(r, (uint64_t)bits);
+            const double x = ldexp((double)(p == at && part == 0 ? most : any), unit);
+
+            line_set_number(v, parts * (i * v->line_stride + p * v->step) + part, rng_below(r, 2) ? x : -x);
+        }
+    o->exact_e[i] = bits + unit;
+}
+
+static void count_extremes(const operand *o, const ozg_cuda_scale_args *args)
+{
+    const int single = args->request.single, how = single ? 2 : args->fp64;
+    const int nu = ozg_norm_bits(args->request.length);
+
+    for (int64_t i = 0; args->request.measured && i < o->lines.count; i++) {
+        const int number = o->exact_e[i] - (single ? -148 : -1073);
+
+        seen[how].largest[nu] += o->exact_e[i] == (single ? 128 : 1024);
+        if (number >= 0 && number < (single ? 23 : SUBNORMAL))
+            seen[how].subnormal[number]++;
+    }
+}
+
+/* ---- a launch ----------------------------------------------------------------------------------- */
+
 static void make_operand(struct rng *r, operand *o, const struct guard *mem, char type, int64_t lines,
                          int64_t k)
 {
@@ -36,6 +82,9 @@ static void make_operand(struct rng *r, operand *o, const struct guard *mem, cha
     o->lines.view = v;
     o->lines.count = lines;
     o->lines.k = k;
+    for (int64_t i = 0; i < lines; i++)
+        if (rng_below(r, 4) == 0)
+            make_extreme(r, o, i, (int)rng_below(r, 2));
     o->lines.most = o->zeroed;
     o->lines.sum = o->zeroed + MOST;
     o->lines.squares = o->zeroed + 2 * MOST;
@@ -86,7 +135,9 @@ static uint64_t check_operand(const operand *o, const ozg_cuda_request *request)
     return specials;
 }
 
-static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
+/* length: k'; it may be said to be more than there is memory for. */
+static void check_length(struct rng *r, char type, int64_t m, int64_t n, int64_t k, uint64_t length,
+                         int measured, int fp64)
 {
     ozg_cuda_state state;
     ozg_cuda_scale_args args;
@@ -104,14 +155,14 @@ static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
     args.request = (ozg_cuda_request){.kind = OZG_BY_NATIVE,
                                       .single = ozg_type_single(type),
                                       .complex_ = ozg_type_complex(type),
-                                      .measured = rng_below(r, 4) > 0,
+                                      .measured = measured,
                                       .m = m,
                                       .n = n,
                                       .k = k,
-                                      .length = ozg_dot_length(type, k)};
+                                      .length = length};
     args.a = operands[0].lines;
     args.b = operands[1].lines;
-    args.fp64 = rng_below(r, 4) > 0;
+    args.fp64 = fp64;
     for (int q = 0; q < 2; q++) {
         const ozg_cuda_lines *l = q ? &args.b : &args.a;
 
@@ -141,6 +192,14 @@ static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
         assert_int_equal(state.special_columns, check_operand(&operands[1], &args.request));
     else
         assert_int_equal(state.special_columns, 0);
+    count_extremes(&operands[0], &args);
+}
+
+static void check(struct rng *r, char type, int64_t m, int64_t n, int64_t k)
+{
+    const int measured = rng_below(r, 4) > 0, fp64 = rng_below(r, 4) > 0;
+
+    check_length(r, type, m, n, k, ozg_dot_length(type, k), measured, fp64);
 }
 
 static void test_scale(void **state)
@@ -162,9 +221,28 @@ static void test_scale(void **state)
     }
 }
 
+/* The largest and the least numbers that there are, and every nu of k' below 2^59. */
+static void test_extremes(void **state)
+{
+    static const char types[] = {'s', 'd', 'c', 'z'};
+    struct rng r = {2};
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        for (int bits = 32; bits <= 59; bits++)
+            check_length(&r, types[i / 2], 60, 20, rng_between(&r, 1, 90),
+                         (UINT64_C(1) << (bits - 1)) + rng_below(&r, UINT64_C(1) << 31), 1, i % 2);
+    for (int how = 0; how < 3; how++) {
+        for (int nu = LEAST_NU; nu <= MOST_NU; nu++)
+            assert_true(seen[how].largest[nu] > 0);
+        for (int number = 0; number < (how == 2 ? 23 : SUBNORMAL); number++)
+            assert_true(seen[how].subnormal[number] > 0);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scale)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scale), cmocka_unit_test(test_extremes)};
     int failed;
 
     guard_open(&memory[0], 1 << 22);

@@ -177,10 +177,9 @@ OZG_DEVICE void ozg_cuda_wgmma_product(const ozg_cuda_product_args &a, int batch
     OZG_SHARED(uint8_t, shared);
     const ozg_cuda_wgmma_ring ring = ozg_cuda_wgmma_ring_at(shared);
 
-    if (!batch && threadIdx.x < 256) { /* while the first stages are on their way */
+    if (!batch && threadIdx.x < 256) /* while the first stages are on their way */
         ozg_cuda_make_factors(a.factors, (int64_t)blockIdx.x * 256 + threadIdx.x, (int64_t)gridDim.x * 256);
-        __syncwarp(); /* what follows is for whole warps */
-    }
+    __syncwarp(); /* what follows is for whole warps */
     const ozg_cuda_product_work w =
         ozg_cuda_product_work_of(a, batch, OZG_CUDA_WGMMA_ROWS, OZG_CUDA_WGMMA_COLUMNS);
 

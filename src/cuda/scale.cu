@@ -487,11 +487,11 @@ OZG_DEVICE scale_norms again_across(const norms_work &v, int64_t line, int64_t c
 
 /* A chunk of one line again, by all lanes. */
 template <int parts, typename B>
-OZG_DEVICE scale_norms again_along(const norms_work &v, int64_t line, int64_t chunk, int32_t e)
+OZG_DEVICE scale_norms again_together(const norms_work &v, int64_t line, int64_t chunk, int32_t e)
 {
     enum { AT_ONCE = 8 };
-    const int64_t numbers = elements_of(v, chunk) * parts;
-    const B *from = (const B *)v.l->view.x + (line * v.l->view.line_stride + (chunk << v.bits)) * parts;
+    const int64_t numbers = elements_of(v, chunk) * parts, step = v.l->view.step * parts;
+    const B *from = (const B *)v.l->view.x + line * v.l->view.line_stride * parts + (chunk << v.bits) * step;
     scale_norms n = {0, 0, 0};
 
 #pragma unroll 1
@@ -501,15 +501,19 @@ OZG_DEVICE scale_norms again_along(const norms_work &v, int64_t line, int64_t ch
 #pragma unroll
         for (int u = 0; u < AT_ONCE; u++)
             if (at + 32 * u < numbers)
-                x[u] = __ldg(from + at + 32 * u);
+                x[u] = __ldg(from + (at + 32 * u) / parts * step + (at + 32 * u) % parts);
         add_numbers(n, x, v.nu, e, v.fp64);
     }
     return sum_of_warp(n);
 }
 
-/* Every eighth chunk of the lanes' lines, of exponents e. */
+/*
+ * Every eighth chunk of the lanes' lines, of exponents e. Where lines are neighbours in memory and many want a chunk
+ * again, each lane takes its own; a few are taken by all lanes one after the other, which is sooner.
+ */
 template <int parts, typename B> OZG_DEVICE line_norms norms_of(const norms_work &v, int64_t line, int32_t e)
 {
+    enum { MANY = 8 };
     const int exists = e != OZG_E_NONE;
     line_norms sum = {0, 0, 0};
 
@@ -519,15 +523,17 @@ template <int parts, typename B> OZG_DEVICE line_norms norms_of(const norms_work
 
         if (exists && !again)
             join(sum, chunk);
-        if (v.l->view.step != 1) {
+        uint32_t lanes = __ballot_sync(ALL_LANES, again);
+
+        if (v.l->view.step != 1 && __popc(lanes) >= MANY) {
             if (again)
                 join(sum, again_across<parts, B>(v, line, c, e));
             continue;
         }
-        for (uint32_t lanes = __ballot_sync(ALL_LANES, again); lanes; lanes &= lanes - 1) {
+        for (; lanes; lanes &= lanes - 1) {
             const int lane = __ffs((int)lanes) - 1;
-            const scale_norms n = again_along<parts, B>(v, __shfl_sync(ALL_LANES, line, lane), c,
-                                                        __shfl_sync(ALL_LANES, e, lane));
+            const scale_norms n = again_together<parts, B>(v, __shfl_sync(ALL_LANES, line, lane), c,
+                                                           __shfl_sync(ALL_LANES, e, lane));
 
             if ((int)(threadIdx.x & 31) == lane)
                 join(sum, n);

@@ -1,7 +1,7 @@
 /*
  * scale.h - how the scale stage is cut into items. For C11 (the host) and CUDA C.
  *
- * An item is OZG_CUDA_CHUNK elements, or the rest, of some lines. A thread holds what it has of it, eight vectors of
+ * An item is a chunk of elements (2^ozg_cuda_scale_chunk_bits()), or the rest, of some lines. A thread holds what it has of it, eight vectors of
  * 16 bytes, or of single components where lines are not aligned. A block of 8 warps takes
  *
  *     across: lines are neighbours in memory    32 vectors of lines side by side, each warp every eighth element
@@ -14,15 +14,14 @@
 
 #include "cuda/kernels.h"
 
-#define OZG_CUDA_SCALE_RESIDENT 3  /* blocks on a multiprocessor */
+#define OZG_CUDA_SCALE_RESIDENT 4  /* blocks on a multiprocessor */
 #define OZG_CUDA_NORMS_LINES    32 /* of a block of the norms kernel */
 
 typedef struct ozg_cuda_scale_shape {
     int32_t along, wide; /* wide: vectors */
-    uint32_t
-        groups; /* lines that an item takes side by side; along: lines. They have more than 100 bytes each */
-    uint32_t chunks; /* of a line */
-    int64_t blocks;  /* items of blocks */
+    uint32_t groups;     /* lines that an item takes side by side; along: lines */
+    uint32_t chunks;     /* of a line. 2^32 items would be of more than 2 TB */
+    int64_t blocks;      /* items of blocks */
 } ozg_cuda_scale_shape;
 
 /* log2 of the bytes of an element: 4, 8 or 16. */

@@ -264,7 +264,8 @@ ozg_cuda_shared *ozg_cuda_share(ozg_context *ctx, int number, ozg_status *status
 
     if (!ozg_cuda_images->data) {
         *status = ozg_fail(ctx, OZG_E_NODEVICE,
-                           "this build has no CUDA kernels (it found no nvcc); use OZG_BACKEND_CPU");
+                           "this build has no CUDA kernels: build it with nvcc and OZG_CUDA=ON, or use the "
+                           "CPU backend");
         return NULL;
     }
     api = ozg_cuda_api_open(&error);

@@ -8,8 +8,8 @@
  *     choose                   native and rounded: moduli, shifts along k, parts (src/apart.h)
  *     for each part, for each tile of it
  *         split                residues, floors, norms of what is rounded away
- *         factors              these norms as factors of bounds
- *         product              all moduli in one launch
+ *         product              all moduli in one launch; and these norms as factors of bounds (a kernel of its own,
+ *                              factors, for batches and where no product follows)
  *         reconstruct          tests and the one rounding; entries that fail go to a list
  *         repair               the list
  *     special                  rows and columns with Inf or NaN

@@ -1,8 +1,8 @@
 /*
  * scale.h - how the scale stage is cut into items. For C11 (the host) and CUDA C.
  *
- * An item is a chunk of elements (2^ozg_cuda_scale_chunk_bits()), or the rest, of some lines. A thread holds what it has of it, eight vectors of
- * 16 bytes, or of single components where lines are not aligned. A block of 8 warps takes
+ * An item is a chunk of elements (2^ozg_cuda_scale_chunk_bits()), or the rest, of some lines. A thread holds what it
+ * has of it, eight vectors of 16 bytes, or of single components where lines are not aligned. A block of 8 warps takes
  *
  *     across: lines are neighbours in memory    32 vectors of lines side by side, each warp every eighth element
  *     along: elements of a line are             8 items of one line each: 32 vectors side by side, a warp an item

@@ -1,13 +1,14 @@
 /*
  * bench_products.c - times whole products of several micro-kernels alternately, on one thread.
  *
- *     bench_products [--blas LIBRARY] [--size N]... [--moduli S] [--rounds R] KERNEL...
+ *     bench_products [--type T] [--blas LIBRARY] [--size N]... [--depth K] [--accuracy A | --moduli S] [--rounds R]
+ *                    KERNEL...
  *
- * N x N x N, type d, U(-1,1), S moduli (16): for each N the least processor time of a call of each kernel, in
- * milliseconds, with its ratio to the first. The kernels take turns, R rounds (20) of at least 20 ms each, so
- * that a busy machine is busy for all. Kernels must give the same bits, or nothing is printed of that N.
- * --blas: dgemm_ of that library, as another one, whose result is only looked at for its rough size; set
- * OPENBLAS_CORETYPE and its number of threads outside.
+ * N x N x K (N), type d, s or z (d), U(-1,1), accuracy native or rounded, or S moduli (16): for each N the least
+ * processor time of a call of each kernel, in milliseconds, with its ratio to the first. The kernels take turns, R
+ * rounds (20) of at least 20 ms each, so that a busy machine is busy for all. Kernels must give the same bits, or
+ * nothing is printed of that N. --blas: ?gemm_ of that library, as another one, whose result is only looked at for
+ * its rough size; set OPENBLAS_CORETYPE and its number of threads outside.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,22 +25,24 @@
 
 enum { RUNNERS = 8, SIZES = 16 };
 
-typedef void dgemm_fn(const char *, const char *, const int *, const int *, const int *, const double *,
-                      const double *, const int *, const double *, const int *, const double *, double *,
-                      const int *);
+typedef void gemm_fn(const char *, const char *, const int *, const int *, const int *, const void *,
+                     const void *, const int *, const void *, const int *, const void *, void *, const int *);
 
 /* A kernel, or a BLAS. */
 struct runner {
     const char *name;
     ozg_context *ctx;
-    dgemm_fn *dgemm;
-    double *c, least;
+    gemm_fn *gemm;
+    void *c;
+    double least;
 };
 
 struct bench {
     struct runner runner[RUNNERS];
-    int runners, sizes, size[SIZES], moduli, rounds;
-    double *a, *b;
+    int runners, sizes, size[SIZES], depth, rounds;
+    char type;
+    ozg_accuracy accuracy;
+    void *a, *b;
 };
 
 static void die(const char *what, const char *name)
@@ -56,14 +59,51 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Bytes of an element, and its components. */
+static size_t element(const struct bench *b)
+{
+    return b->type == 's' ? sizeof(float) : b->type == 'z' ? 2 * sizeof(double) : sizeof(double);
+}
+
+static int64_t components(const struct bench *b, int64_t elements)
+{
+    return b->type == 'z' ? 2 * elements : elements;
+}
+
+static double component(const struct bench *b, const void *x, int64_t i)
+{
+    return b->type == 's' ? (double)((const float *)x)[i] : ((const double *)x)[i];
+}
+
+static int depth(const struct bench *b, int n)
+{
+    return b->depth ? b->depth : n;
+}
+
+static ozg_status emulate(const struct bench *b, const struct runner *r, int n)
+{
+    const double one[2] = {1, 0}, zero[2] = {0, 0};
+    const ozg_accuracy how = b->accuracy;
+    const int k = depth(b, n);
+
+    if (b->type == 's')
+        return ozg_sgemm(r->ctx, 'N', 'N', n, n, k, 1, b->a, n, b->b, k, 0, r->c, n, how, NULL);
+    if (b->type == 'z')
+        return ozg_zgemm(r->ctx, 'N', 'N', n, n, k, one, b->a, n, b->b, k, zero, r->c, n, how, NULL);
+    return ozg_dgemm(r->ctx, 'N', 'N', n, n, k, 1, b->a, n, b->b, k, 0, r->c, n, how, NULL);
+}
+
 static void multiply(const struct bench *b, const struct runner *r, int n)
 {
-    const double one = 1, zero = 0;
+    const double one[2] = {1, 0}, zero[2] = {0, 0};
+    const float one_s = 1, zero_s = 0;
+    const void *alpha = b->type == 's' ? (const void *)&one_s : one,
+               *beta = b->type == 's' ? (const void *)&zero_s : zero;
+    const int k = depth(b, n);
 
-    if (r->dgemm)
-        r->dgemm("N", "N", &n, &n, &n, &one, b->a, &n, b->b, &n, &zero, r->c, &n);
-    else if (ozg_dgemm(r->ctx, 'N', 'N', n, n, n, 1, b->a, n, b->b, n, 0, r->c, n, ozg_moduli(b->moduli),
-                       NULL))
+    if (r->gemm)
+        r->gemm("N", "N", &n, &n, &k, alpha, b->a, &n, b->b, &k, beta, r->c, &n);
+    else if (emulate(b, r, n))
         die("a product failed:", ozg_last_error(r->ctx));
 }
 
@@ -86,26 +126,35 @@ static void time_one(const struct bench *b, struct runner *r, int n)
 static void check(const struct bench *b, int n)
 {
     const struct runner *first = b->runner;
+    const double near = (b->type == 's' ? 1e-5 : 1e-12) * depth(b, n);
+    const int64_t entries = (int64_t)n * n;
 
-    while (first->dgemm)
+    while (first->gemm)
         first++;
     for (int i = 0; i < b->runners; i++) {
         const struct runner *r = b->runner + i;
 
-        if (!r->dgemm && memcmp(r->c, first->c, sizeof *r->c * (size_t)n * (size_t)n) != 0)
+        if (!r->gemm && memcmp(r->c, first->c, element(b) * (size_t)entries) != 0)
             die("other bits come from", r->name);
-        for (int64_t e = 0; r->dgemm && e < (int64_t)n * n; e++)
-            if (!(fabs(r->c[e] - first->c[e]) < 1e-12 * n))
+        for (int64_t e = 0; r->gemm && e < components(b, entries); e++)
+            if (!(fabs(component(b, r->c, e) - component(b, first->c, e)) < near))
                 die("wrong numbers come from", r->name);
     }
 }
 
+static void fill(const struct bench *b, void *x, int64_t elements)
+{
+    for (int64_t e = 0; e < components(b, elements); e++)
+        if (b->type == 's')
+            ((float *)x)[e] = (float)(2 * drand48() - 1);
+        else
+            ((double *)x)[e] = 2 * drand48() - 1;
+}
+
 static void bench(struct bench *b, int n)
 {
-    for (int64_t e = 0; e < (int64_t)n * n; e++) {
-        b->a[e] = 2 * drand48() - 1;
-        b->b[e] = 2 * drand48() - 1;
-    }
+    fill(b, b->a, (int64_t)n * depth(b, n));
+    fill(b, b->b, (int64_t)n * depth(b, n));
     for (int i = 0; i < b->runners; i++) {
         b->runner[i].least = INFINITY;
         multiply(b, b->runner + i, n);
@@ -129,11 +178,12 @@ static void add_runner(struct bench *b, const char *name, int is_blas)
         die("too many kernels:", name);
     r->name = name;
     if (is_blas) {
+        const char *gemm = b->type == 's' ? "sgemm_" : b->type == 'z' ? "zgemm_" : "dgemm_";
         void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
         r->name = "blas";
-        if (!library || !(r->dgemm = (dgemm_fn *)(uintptr_t)dlsym(library, "dgemm_")))
-            die("no dgemm_ in", name);
+        if (!library || !(r->gemm = (gemm_fn *)(uintptr_t)dlsym(library, gemm)))
+            die("no such product in", name);
     } else {
         ozg_config config;
 
@@ -145,10 +195,19 @@ static void add_runner(struct bench *b, const char *name, int is_blas)
     }
 }
 
+static ozg_accuracy accuracy_named(const char *name)
+{
+    if (strcmp(name, "native") && strcmp(name, "rounded"))
+        die("no such accuracy:", name);
+    return *name == 'n' ? ozg_native() : ozg_rounded();
+}
+
+/* Options before the names of what they concern: --type before --blas. */
 static void read_arguments(struct bench *b, int argc, char **argv)
 {
-    b->moduli = 16;
+    b->accuracy = ozg_moduli(16);
     b->rounds = 20;
+    b->type = 'd';
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] != '-')
             add_runner(b, argv[i], 0);
@@ -158,8 +217,14 @@ static void read_arguments(struct bench *b, int argc, char **argv)
             add_runner(b, argv[++i], 1);
         else if (strcmp(argv[i], "--size") == 0 && b->sizes < SIZES)
             b->size[b->sizes++] = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--depth") == 0)
+            b->depth = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--type") == 0 && argv[i + 1][0] && strchr("dsz", argv[i + 1][0]))
+            b->type = argv[++i][0];
+        else if (strcmp(argv[i], "--accuracy") == 0)
+            b->accuracy = accuracy_named(argv[++i]);
         else if (strcmp(argv[i], "--moduli") == 0)
-            b->moduli = atoi(argv[++i]);
+            b->accuracy = ozg_moduli(atoi(argv[++i]));
         else if (strcmp(argv[i], "--rounds") == 0)
             b->rounds = atoi(argv[++i]);
         else
@@ -172,16 +237,17 @@ static void read_arguments(struct bench *b, int argc, char **argv)
 int main(int argc, char **argv)
 {
     static struct bench b;
-    size_t most = 1;
+    size_t most = 1, deep;
 
     read_arguments(&b, argc, argv);
     for (int i = 0; i < b.sizes; i++)
         most = b.size[i] > (int)most ? (size_t)b.size[i] : most;
-    b.a = malloc(sizeof *b.a * most * most);
-    b.b = malloc(sizeof *b.b * most * most);
+    deep = b.depth ? (size_t)b.depth : most;
+    b.a = malloc(element(&b) * most * deep);
+    b.b = malloc(element(&b) * most * deep);
     printf("%6s", "N");
     for (int i = 0; i < b.runners; i++) {
-        b.runner[i].c = malloc(sizeof *b.a * most * most);
+        b.runner[i].c = malloc(element(&b) * most * most);
         printf(" %11s ratio", b.runner[i].name);
         if (!b.a || !b.b || !b.runner[i].c)
             die("no memory for", b.runner[i].name);

@@ -62,7 +62,7 @@ static void kernels_and_threads(void **state)
             same_on(kernels.ctx[i], &g, acc, expected, kernels.name[i], &report);
             assert_string_equal(report.kernel, kernels.name[i]);
             for (int threads = 2; threads <= 4; threads++) {
-                ozg_context *ctx = kernel_context(kernels.name[i], threads, 0);
+                ozg_context *ctx = kernel_context(kernels.name[i], threads, 0, UINT64_MAX);
 
                 same_on(ctx, &g, acc, expected, "threads", NULL);
                 ozg_destroy(ctx);
@@ -76,7 +76,7 @@ static void kernels_and_threads(void **state)
 static void automatic_kernel(void **state)
 {
     static const int64_t size[] = {1, 2, 5, 17};
-    ozg_context *automatic = kernel_context(NULL, 1, 0);
+    ozg_context *automatic = kernel_context(NULL, 1, 0, UINT64_MAX);
     int others = 0;
 
     (void)state;
@@ -113,8 +113,8 @@ static void tiles(void **state)
             gemm_make(&arena, type, q % 2 ? "TN" : "NC", d[0], d[1], d[2], FAMILY_UNIFORM, (uint64_t)q);
         ozg_accuracy acc = ozg_moduli(q % 2 ? 16 : 9);
         size_t limit = (size_t)(4 + q % 5) << 20;
-        ozg_context *whole = kernel_context(NULL, 2, (size_t)2 << 30),
-                    *small = kernel_context(NULL, 2, limit);
+        ozg_context *whole = kernel_context(NULL, 2, (size_t)2 << 30, UINT64_MAX),
+                    *small = kernel_context(NULL, 2, limit, UINT64_MAX);
         ozg_report one, many;
         void *expected = gemm_image(&g);
 
@@ -136,7 +136,7 @@ static void chunks(void **state)
     for (int q = 0; q < 2; q++) {
         struct gemm g = gemm_make(&arena, q ? 'c' : 'd', "TN", 2, 3, 270000, FAMILY_UNIFORM, 5);
         ozg_accuracy acc = ozg_moduli(12);
-        ozg_context *small = kernel_context(NULL, 1, (size_t)8 << 20);
+        ozg_context *small = kernel_context(NULL, 1, (size_t)8 << 20, UINT64_MAX);
         ozg_report report;
         void *expected = reference(&g, acc);
 
@@ -232,7 +232,7 @@ static void prepared_in_tiles(void **state)
     for (int side = 0; side < 2; side++) {
         struct gemm g = gemm_make(&arena, 'd', "NN", 700, 500, 250, FAMILY_UNIFORM, 9);
         ozg_accuracy acc = ozg_moduli(16);
-        ozg_context *small = kernel_context(NULL, 2, (size_t)4 << 20);
+        ozg_context *small = kernel_context(NULL, 2, (size_t)4 << 20, UINT64_MAX);
         ozg_report report;
         ozg_operand *p;
         void *expected = reference(&g, acc), *c = gemm_image(&g);

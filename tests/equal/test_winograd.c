@@ -40,7 +40,7 @@ static int close_arena(void **state)
 /* winograd: OZG_WINOGRAD_... */
 static ozg_context *open_context(const char *kernel, int threads, size_t memory_limit, int winograd)
 {
-    ozg_context *ctx = kernel_context(kernel, threads, memory_limit);
+    ozg_context *ctx = kernel_context(kernel, threads, memory_limit, UINT64_MAX);
 
     ctx->winograd = winograd;
     return ctx;

@@ -30,7 +30,7 @@ static int open_all(void **state)
 /* The context of ref, or with a kernel on models in its place. */
 static ozg_context *open_context(const ozg_kernel *kernel, int threads, size_t memory_limit)
 {
-    ozg_context *ctx = kernel_context("ref", threads, memory_limit);
+    ozg_context *ctx = kernel_context("ref", threads, memory_limit, UINT64_MAX);
 
     if (kernel) {
         ctx->kernel = kernel;

@@ -131,7 +131,7 @@ static void check_same(ozg_context *ctx, const struct gemm *g, const void *after
 static size_t least_memory(const struct gemm *g)
 {
     for (size_t limit = 1 << 14;; limit += limit / 16) {
-        ozg_context *ctx = accuracy_context(NULL, 1, limit, UINT64_MAX);
+        ozg_context *ctx = kernel_context(NULL, 1, limit, UINT64_MAX);
         void *c = gemm_image(g);
         const ozg_status status = gemm_run(ctx, g, c, ozg_native(), NULL);
 
@@ -150,8 +150,8 @@ static void check_everywhere(const struct gemm *g, const void *after, const ozg_
     for (int kernel = 1; kernel < kernels.count; kernel++)
         check_same(kernels.ctx[kernel], g, after, report, kernels.name[kernel]);
     for (int q = 0; q < 4; q++) {
-        ozg_context *ctx = accuracy_context(kernels.name[q % kernels.count], q % 2 ? 3 : 1,
-                                            q ? least * (size_t)(q + 4) / 4 : 0, UINT64_MAX);
+        ozg_context *ctx = kernel_context(kernels.name[q % kernels.count], q % 2 ? 3 : 1,
+                                          q ? least * (size_t)(q + 4) / 4 : 0, UINT64_MAX);
 
         check_same(ctx, g, after, report, "threads and memory");
         ozg_destroy(ctx);
@@ -332,7 +332,7 @@ static void prediction(void **state)
     (void)state;
     for (int q = 0; q < 3; q++) {
         struct gemm g = ordinary('d', "NT", 192, 184, 50, q);
-        ozg_context *limited = accuracy_context(NULL, 1, 0, 0);
+        ozg_context *limited = kernel_context(NULL, 1, 0, 0);
         struct exact exact;
         struct excess excess;
         ozg_report predicted, report;

@@ -163,7 +163,7 @@ static void prepared_operands(void **state)
 /* Data that need no rounding: correctly rounded, and done even where nothing may be repaired. */
 static void exact_data(void **state)
 {
-    ozg_context *ctx = accuracy_context(NULL, 1, 0, 0);
+    ozg_context *ctx = kernel_context(NULL, 1, 0, 0);
 
     (void)state;
     for (int q = 0; q < 4 * 4; q++) {
@@ -190,7 +190,7 @@ static void exact_data(void **state)
 /* A limit on repairs: refused with an estimate before any work, C as it was; done without the limit. */
 static void repair_limit(void **state)
 {
-    ozg_context *limited = accuracy_context(NULL, 1, 0, 2);
+    ozg_context *limited = kernel_context(NULL, 1, 0, 2);
 
     (void)state;
     for (int q = 0; q < 4; q++) {

@@ -213,7 +213,7 @@ static void exact_data(void **state)
     for (int q = 0; q < 4 * 4; q++) {
         static const enum family f[] = {FAMILY_INTEGERS, FAMILY_SMALL, FAMILY_IDENTITY, FAMILY_ZEROS};
         struct gemm g = shape(types[q % 4], "NT", 9, 8, 21);
-        ozg_context *ctx = accuracy_context(NULL, 1, 0, 0);
+        ozg_context *ctx = kernel_context(NULL, 1, 0, 0);
         ozg_report report;
         void *after;
 
@@ -232,7 +232,7 @@ static void exact_data(void **state)
 /* A limit on repairs: refused with an estimate before any work, C as it was; done without the limit. */
 static void repair_limit(void **state)
 {
-    ozg_context *limited = accuracy_context(NULL, 1, 0, 1);
+    ozg_context *limited = kernel_context(NULL, 1, 0, 1);
 
     (void)state;
     for (int q = 0; q < 4; q++) {

@@ -76,7 +76,7 @@ static void kernels_and_threads(void **state)
 
     (void)state;
     for (int i = 0; i < kernels.count; i++)
-        three[i] = accuracy_context(kernels.name[i], 3, 0, UINT64_MAX);
+        three[i] = kernel_context(kernels.name[i], 3, 0, UINT64_MAX);
     for (int q = 0; q < 2 * FAMILIES; q++) {
         const int native = q % 2, complex_type = q / 2 % 4 > 1;
         struct gemm g = make(types[q / 2 % 4], q % 3 ? "NT" : "CN", complex_type ? 31 : 57, 37,
@@ -101,7 +101,7 @@ static void kernels_and_threads(void **state)
 static void automatic_kernel(void **state)
 {
     static const int64_t size[] = {1, 2, 5, 17};
-    ozg_context *automatic = accuracy_context(NULL, 1, 0, UINT64_MAX);
+    ozg_context *automatic = kernel_context(NULL, 1, 0, UINT64_MAX);
 
     (void)state;
     for (int q = 0; q < 64; q++) {
@@ -169,8 +169,8 @@ static void tiles(void **state)
         const size_t limit = (size_t)3 << 18;
         struct gemm g = make(q % 5 == 4 ? 'c' : 'd', q % 4 > 1 ? "TN" : "NC", d[0], d[1],
                              q % 5 == 4 ? d[2] / 2 : d[2], families[q % 6], q);
-        ozg_context *whole = accuracy_context(NULL, 2, (size_t)1 << 30, UINT64_MAX);
-        ozg_context *small = accuracy_context(kernels.name[q % kernels.count], 2, limit, UINT64_MAX);
+        ozg_context *whole = kernel_context(NULL, 2, (size_t)1 << 30, UINT64_MAX);
+        ozg_context *small = kernel_context(kernels.name[q % kernels.count], 2, limit, UINT64_MAX);
         ozg_report one, many;
         void *expected = accuracy_run(whole, &g, accuracy(native), &one, "whole");
 

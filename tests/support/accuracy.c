@@ -534,24 +534,6 @@ int accuracy_same(ozg_context *ctx, const struct gemm *g, ozg_accuracy acc, cons
     return ok;
 }
 
-ozg_context *accuracy_context(const char *kernel, int threads, size_t memory_limit, uint64_t repair_limit)
-{
-    ozg_config cfg;
-    ozg_context *ctx;
-
-    ozg_config_init(&cfg);
-    cfg.backend = OZG_BACKEND_CPU;
-    cfg.kernel = kernel;
-    cfg.threads = threads;
-    cfg.memory_limit = memory_limit;
-    cfg.repair_limit = repair_limit;
-    if (ozg_create(&ctx, &cfg) != OZG_OK) {
-        fprintf(stderr, "no context: %s\n", ozg_last_error(NULL));
-        abort();
-    }
-    return ctx;
-}
-
 /* The nearest float, by way of memory: gcc 12 drops a vector of (double)(float) conversions. */
 static double to_single(double x)
 {

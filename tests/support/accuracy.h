@@ -101,9 +101,6 @@ void *accuracy_run(ozg_context *ctx, const struct gemm *g, ozg_accuracy acc, ozg
 int accuracy_same(ozg_context *ctx, const struct gemm *g, ozg_accuracy acc, const void *expected,
                   ozg_report *report, const char *label);
 
-/* accuracy_context() - a context of the CPU; exits with a message if it does not open. */
-ozg_context *accuracy_context(const char *kernel, int threads, size_t memory_limit, uint64_t repair_limit);
-
 /*
  * accuracy_scalars() - alpha and beta number q (any) of the ordinary ones: 1 and 0, powers of two, general
  * ones.

@@ -115,7 +115,7 @@ int gemm_same(const struct gemm *g, const void *actual, const void *expected, co
     return 0;
 }
 
-ozg_context *kernel_context(const char *kernel, int threads, size_t memory_limit)
+ozg_context *kernel_context(const char *kernel, int threads, size_t memory_limit, uint64_t repair_limit)
 {
     ozg_config cfg;
     ozg_context *ctx;
@@ -125,6 +125,7 @@ ozg_context *kernel_context(const char *kernel, int threads, size_t memory_limit
     cfg.kernel = kernel;
     cfg.threads = threads;
     cfg.memory_limit = memory_limit;
+    cfg.repair_limit = repair_limit;
     if (ozg_create(&ctx, &cfg) != OZG_OK) {
         fprintf(stderr, "kernel %s: %s\n", kernel ? kernel : "NULL", ozg_last_error(NULL));
         abort();
@@ -136,7 +137,7 @@ int kernels_open(struct kernels *k, int threads)
 {
     for (k->count = 0; k->count < MAX_KERNELS && ozg_kernel_name(k->count) != NULL; k->count++) {
         k->name[k->count] = ozg_kernel_name(k->count);
-        k->ctx[k->count] = kernel_context(k->name[k->count], threads, 0);
+        k->ctx[k->count] = kernel_context(k->name[k->count], threads, 0, UINT64_MAX);
     }
     if (k->count == 0)
         fprintf(stderr, "ozg_kernel_name(0) is NULL\n");

@@ -48,8 +48,8 @@ void *gemm_image(const struct gemm *g);
 /* gemm_same() - 1 if two images of C agree bit for bit; else 0 and a message where they differ. */
 int gemm_same(const struct gemm *g, const void *actual, const void *expected, const char *label);
 
-/* kernel_context() - a context of the CPU with this kernel (NULL: any); never NULL. */
-ozg_context *kernel_context(const char *kernel, int threads, size_t memory_limit);
+/* kernel_context() - a context of the CPU with this kernel (NULL: any) and these limits; aborts if it does not open. */
+ozg_context *kernel_context(const char *kernel, int threads, size_t memory_limit, uint64_t repair_limit);
 
 /* All micro-kernels of this machine, each in a context of its own. */
 enum { MAX_KERNELS = 16 };
